@@ -25,7 +25,7 @@ from coreloop.learn.look import Looked
 from coreloop.learn.look import look as look_into
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import ErrorRow, Statement
-from coreloop.observe.importers.append_requests import ImportReport, run_import
+from coreloop.observe.importers.append_requests import ImportReport, follow, run_import
 from coreloop.observe.importers.files import TraceFile, first_reason
 
 _FORMATS: Final = (
@@ -48,7 +48,8 @@ _SAYS_NOTHING: Final = re.compile(
 )
 @click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
-def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Output:
+@click.option("--follow", "is_followed", is_flag=True, help="Go on with what is written later, until Ctrl-C.")
+def import_(source: str | None, paths: tuple[Path, ...], *, out: Path | None, is_followed: bool) -> Output:
     """Convert traces of other tools into records.
 
     PATH is a file, or a folder to search. Traces that were imported before are not added again.
@@ -58,7 +59,14 @@ def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Ou
     """
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
-    report = run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
+
+    def run() -> ImportReport:
+        return run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
+
+    for report in follow(run, paths) if is_followed else ():
+        if report.added or report.corrected:
+            show(Output(import_facts(report), [_records_line(report)]))
+    report = run()
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
     if not report.unusable:
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
@@ -93,9 +101,7 @@ def reading_bar(files: Sequence[TraceFile]) -> Iterator[Iterable[TraceFile]]:
 
 
 def _import_lines(report: ImportReport) -> Iterator[str]:
-    corrected = f", {report.corrected:,} corrected" if report.corrected else ""
-    added = f"{report.added:,} added{corrected}, {report.already_there:,} already there"
-    yield f"records: {added}; files: {report.n_files:,}"
+    yield _records_line(report)
     if report.tools:
         yield f"calls: {report.tools.total():,} of {number_of(len(report.tools), 'tool')}:"
     yield from (cut(f"  {n:>7,}  {name}") for name, n in report.tools.most_common(_MAX_TOOLS_SHOWN))
@@ -105,6 +111,12 @@ def _import_lines(report: ImportReport) -> Iterator[str]:
     if report.since is not None:
         refine = f"dartlab-coreloop refine --since {report.since}"
         yield f"{_days(report)}; see why calls fail: {refine}"
+
+
+def _records_line(report: ImportReport) -> str:
+    corrected = f", {report.corrected:,} corrected" if report.corrected else ""
+    added = f"{report.added:,} added{corrected}, {report.already_there:,} already there"
+    return f"records: {added}; files: {report.n_files:,}"
 
 
 def _days(report: ImportReport) -> str:

@@ -1,6 +1,7 @@
 """Imported requests in the day files: complete, private and without duplicates, even after a crash."""
 
 import json
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -167,3 +168,28 @@ def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "2026-04-25.imported.jsonl").symlink_to("/dev/full")
     with pytest.raises(WorkspaceError, match="run it again to add the missing records"):
         land((request for request in [_request()]), tmp_path, Settings())
+
+
+@pytest.mark.slow
+def test_what_is_written_later_is_followed_until_ctrl_c(tmp_path: Path) -> None:
+    span = {
+        "traceId": "1" * 32,
+        "spanId": "1" * 16,
+        "name": "execute_tool book",
+        "startTimeUnixNano": "1790000000",
+    }
+    span["attributes"] = [{"key": "gen_ai.tool.name", "value": {"stringValue": "book"}}]
+    (tmp_path / "coreloop.yaml").write_text("tools: {}\n")
+    traces = tmp_path / "traces.jsonl"
+    traces.write_text(json.dumps(span) + "\n")
+    records = tmp_path / "data" / "audit" / "ai-ask"
+    command = [sys.executable, "-m", "coreloop", "import", "--follow", traces]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        assert following.stdout.readline() == "records: 1 added, 0 already there; files: 1\n"
+        with traces.open("a") as file:
+            file.write(json.dumps({**span, "spanId": "2" * 16}) + "\n")
+        assert following.stdout.readline() == "records: 0 added, 1 corrected, 0 already there; files: 1\n"
+        following.send_signal(signal.SIGINT)
+        assert following.wait(30) == 130
+    assert [len(record["tool_calls"]) for record in _records(records)] == [2]
