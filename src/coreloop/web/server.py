@@ -3,11 +3,12 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
+from secrets import token_bytes
 from threading import Thread
 from types import FrameType
 from typing import Any, Final
@@ -21,7 +22,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
 from coreloop.base.database import ADDRESS as DATABASE
 from coreloop.base.errors import UsageError
-from coreloop.base.extras import needs
 from coreloop.base.postgres import is_started
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.waiting import wait_until
@@ -38,7 +38,6 @@ _END_S: Final = 10.0
 """How long an end waits for responses under way, and then for the workers' steps."""
 _DATABASE_S: Final = 60.0
 """In which a Postgres recovers from a crash; whoever started this process starts it again after that."""
-_COLLECTORS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -95,11 +94,10 @@ def serve(
         with (
             closing(_listening(address)) as listener,
             open_service(workspace, environ, keys=keys, hosts=hosts) as service,
-            traced(build_app(service), environ) as app,
         ):
             service.workers.start(workers)
             try:
-                _run(app, service, service.receiver, address, listener, tell)
+                _run(build_app(service), service, service.receiver, address, listener, tell)
             finally:
                 log("left", whole=service.workers.join(_END_S))
 
@@ -114,7 +112,7 @@ def receive(
         closing(_listening(address)) as listener,
         open_receiver(workspace) as receiver,
     ):
-        door = Door(keys=keys, sign_in=SignIn(keys, b""), hosts=hosts, origins=())
+        door = Door(keys=keys, sign_in=SignIn(keys, token_bytes(32)), hosts=hosts, origins=())
         _run(build_receiver(receiver, door), door, receiver, address, listener, tell)
 
 
@@ -147,32 +145,6 @@ def _run(
     finally:
         door.shutdown.set()
         writing.join()
-
-
-@contextmanager
-def traced(app: ASGIApp, environ: Mapping[str, str]) -> Iterator[ASGIApp]:
-    """Give an app a span for each request, if the environment names an OpenTelemetry collector."""
-    if not (named := next((name for name in _COLLECTORS if environ.get(name, "").strip()), "")):
-        yield app
-        return
-    try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.instrumentation.asgi import OpenTelemetryMiddleware
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    except ImportError:
-        log("spans", error=needs("traces", feature=named))
-        yield app
-        return
-    resource = Resource.create({"service.name": environ.get("OTEL_SERVICE_NAME") or "coreloop"})
-    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    try:
-        # without a span for each event of a stream
-        yield OpenTelemetryMiddleware(app, tracer_provider=provider, exclude_spans=["receive", "send"])
-    finally:
-        provider.shutdown()
 
 
 def _wait_for_database(environ: Mapping[str, str]) -> None:

@@ -19,7 +19,9 @@ from coreloop.web.service import Door
 
 PATH: Final = "/v1/traces"
 _AT_ONCE: Final = 2  # chosen: each body may take `MAX_BYTES`, and some times as much while it is read
-_EVERY_S: Final = 1.0
+EVERY_S: Final = 1.0
+_AGAIN_S: Final = 30.0
+"""After an error: a full disk is not told of each second."""
 
 
 class TracesEndpoint:
@@ -63,16 +65,15 @@ class TracesEndpoint:
 
 def write_records(receiver: Receiver, door: Door) -> None:
     """Write the records of quiet traces until the service shuts down; a full disk only delays them."""
-    told, is_away = set[str](), False
-    while not door.shutdown.wait(_EVERY_S):
+    told, wait_s = set[str](), EVERY_S
+    while not door.shutdown.wait(wait_s):
+        wait_s = EVERY_S
         try:
             for report in receiver.write_records(now_s=time.time()):
                 log("traces", added=report.added, corrected=report.corrected, skipped=report.skipped)
-            is_away = False
         except WorkspaceError as error:
-            if not is_away:
-                log("error", error=str(error))
-            is_away = True
+            log("error", error=str(error))
+            wait_s = _AGAIN_S
         except Exception:  # a thread that ended would be missing until the next start
             log_bug("")
         for scope in receiver.silent.keys() - told:

@@ -23,7 +23,7 @@ JSON, PROTOBUF = "application/json", "application/x-protobuf"
 QUICK = {
     "coreloop.observe.importers.received.QUIET_S": 0.1,
     "coreloop.observe.importers.received.UNFINISHED_S": 0.2,
-    "coreloop.web.traces._EVERY_S": 0.05,
+    "coreloop.web.traces.EVERY_S": 0.05,
 }
 pytestmark = pytest.mark.slow
 _span_ids = count(1)
