@@ -27,7 +27,7 @@ from coreloop.base.records import (
     step,
 )
 from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, as_int, count_oddity, decoded
-from coreloop.observe.case_keys import RequestIdentifiers
+from coreloop.observe.case_keys import RequestIdentifiers, texts_in
 from coreloop.observe.reading import decode
 from coreloop.observe.reading.error_texts import general
 from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord, cut_name
@@ -306,7 +306,7 @@ def case_of(fields: CountedFields, calls: Iterable[CallFields], key: bytes) -> s
     identifiers = RequestIdentifiers()
     for call in calls:
         args = call.args.items() if isinstance(call.args, dict) else ()
-        identifiers.add({name: decoded(raw, Any) for name, raw in args if _DIGIT(raw)})
+        identifiers.note({name: texts_in(decoded(raw, Any)) for name, raw in args if _DIGIT(raw)})
     return "".join(identifiers.case(key))
 
 
