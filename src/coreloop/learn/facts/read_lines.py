@@ -29,10 +29,9 @@ from coreloop.base.records import (
 from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, as_int, count_oddity, decoded
 from coreloop.observe.case_keys import RequestIdentifiers, texts_in
 from coreloop.observe.reading import decode
-from coreloop.observe.reading.error_texts import general
-from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord, cut_name
+from coreloop.observe.reading.decode import CallFields, CountedFields, PlainRecord, cut_name
+from coreloop.observe.reading.error_texts import general, without_own_values
 from coreloop.observe.reading.outcome import decide, is_judged, signals, why_unknown, worked
-from coreloop.observe.reading.own_values import without_own_values
 from coreloop.observe.reading.parts import Line, join_parts, part_of
 
 if TYPE_CHECKING:
