@@ -1,6 +1,5 @@
 """``dartlab-coreloop demo``."""
 
-import dataclasses
 import shlex
 import shutil
 import sys
@@ -20,7 +19,7 @@ from coreloop.cli.effect import effect_chart
 from coreloop.cli.mining_options import written_notes
 from coreloop.cli.options import FOLDER
 from coreloop.cli.output import Command, Output, is_json, show
-from coreloop.cli.pattern import proposal_lines, proposals_facts
+from coreloop.cli.pattern import proposal_lines
 from coreloop.cli.promote import change_lines
 from coreloop.cli.refine import refined_lines
 from coreloop.learn.effect.estimate import HORIZON_DAYS
@@ -28,9 +27,8 @@ from coreloop.learn.propose import PatternResult, RefineResult
 
 
 @click.command(cls=Command)
-@click.option("--seed", default=7, show_default=True, help="The same seed gives the same proposals.")
 @click.option("--out", type=FOLDER, help="A new or empty folder.  [default: a temporary folder]")
-def demo(seed: int, out: Path | None) -> Output:
+def demo(out: Path | None) -> Output:
     """Run the loop on a scratch project, without a key or a network.
 
     A scripted agent answers 300 questions with the tools of a small help desk and makes mistakes. The demo
@@ -40,8 +38,9 @@ def demo(seed: int, out: Path | None) -> Output:
     """
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
     tell = partial(_show, folder=folder)
-    result = run_demo(folder, seed=seed, now=datetime.now(UTC), tell=tell)
-    output = Output(_facts(result), _what_to_try(folder, result))
+    result = run_demo(folder, now=datetime.now(UTC), tell=tell)
+    facts = {"folder": folder, "branch": result.promoted and result.promoted.done.branch}
+    output = Output(facts, _what_to_try(folder, result))
     if result.failed is None:
         return output
     show(output)
@@ -113,16 +112,3 @@ def _this_program() -> list[str]:
         return [sys.executable, "-m", "coreloop"]
     found = shutil.which(called.name)
     return [called.name if found and Path(found).absolute() == called.absolute() else str(called.absolute())]
-
-
-def _facts(result: DemoResult) -> dict[str, object]:
-
-    promoted, effect = result.promoted, result.effect
-    promotion = promoted and {
-        "id": promoted.plan.proposal.id,
-        "branch": promoted.done.branch,
-        "body": promoted.body,
-        "verdict": promoted.plan.replay.verdict,
-    }
-    simulated = effect and {"tool": effect.tool, **dataclasses.asdict(effect.decision)}
-    return {**proposals_facts(result.proposed), "promotion": promotion, "simulated_effect": simulated}

@@ -249,7 +249,8 @@ def show_progress(run: Run) -> None:
     knowledge = knowledge_of(state)
     new = [search.query for search in state.search_history if search.iteration == state.iteration]
     _echo(f"✓ NEW: '{query}'" for query in new)
-    _echo(iteration_lines(state, Iteration(number=state.iteration, plan=_upcoming(state, knowledge))))
+    planned = (query.query for query in knowledge.plan_queries if query.iteration == state.iteration + 1)
+    _echo(iteration_lines(state, Iteration(number=state.iteration, plan=tuple(planned))))
     if isinstance(run.decide(), Continue):
         _echo(following_lines(state))
         _echo(focus_lines(state))
@@ -264,8 +265,3 @@ def show_begin(state: State) -> None:
 def _echo(lines: Iterable[str]) -> None:
     for line in lines:
         click.echo(printable(line), err=True)
-
-
-def _upcoming(state: State, knowledge: Knowledge) -> tuple[str, ...]:
-    upcoming = [query for query in knowledge.plan_queries if query.iteration == state.iteration + 1]
-    return tuple(one.query for one in upcoming)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from coreloop.base.messages import number_of
-from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, DayType, FolderType, days_between, options
@@ -30,17 +29,13 @@ def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which records to read and how; the command gets the options as ``mining``."""
 
     @click.option("--in-dir", type=FolderType(), metavar="FOLDER", help=_IN_DIR)
-    @click.option("--own", is_flag=True, help="Read data/audit/own: what coreloop was asked.")
     @click.option("--no-cache", is_flag=True, help="Ignore the stored facts and write none.")
     @wraps(command)
-    def with_mining(*args: Any, in_dir: "Path | None", own: bool, no_cache: bool, **options: Any) -> Any:
+    def with_mining(*args: Any, in_dir: "Path | None", no_cache: bool, **options: Any) -> Any:
         from coreloop.learn.mine.folder import MiningOptions
 
         bar = ProgressBar("reading records")
-        if own and in_dir is not None:
-            raise click.UsageError("--own and --in-dir both name the records; give one of them")
-        folder = open_workspace(Path.cwd()).own_records_dir if own else in_dir
-        mining = MiningOptions(in_dir=folder, no_cache=no_cache, progress=bar.update, not_kept=_not_kept)
+        mining = MiningOptions(in_dir=in_dir, no_cache=no_cache, progress=bar.update, not_kept=_not_kept)
         return command(*args, mining=mining, **options)
 
     return with_mining
