@@ -167,10 +167,11 @@ class AdaptedRequest(AuditCollector):
         record = self._record()
         if record is None:
             return
+        why = error if error and error != UNFINISHED else NO_RESULT
         with self._lock:
             for calls in self._calls.open.values():
                 for call in calls:
-                    call.error, call.unknown = error or NO_RESULT, None
+                    call.error, call.unknown = why, None
             self._settle()
         if self.tools:
             audit_dir = self._settings.journal.folder.parent
@@ -182,8 +183,6 @@ class AdaptedRequest(AuditCollector):
     def give_up(self) -> None:
         """Write the record of a request whose end was lost."""
         drops.drop("never_ended")
-        for call_id in self.open_calls:
-            self.answered(call_id, error=NO_RESULT)
         self.end(error=UNFINISHED)
 
     @never_raises
