@@ -4,7 +4,8 @@ https://opentelemetry.io/docs/specs/otlp/#otlphttp
 """
 
 import zlib
-from collections.abc import Iterable, Iterator
+from base64 import b64decode
+from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
@@ -16,7 +17,7 @@ JSON: Final = "application/json"
 PROTOBUF: Final = "application/x-protobuf"
 MAX_BYTES: Final = 64 << 20
 """Of a body, decompressed: a collector sends some 8,192 spans at once, each with up to a conversation."""
-_DEEPEST: Final = 12
+_IDS: Final = ("traceId", "spanId", "parentSpanId")  # hex in OTLP's JSON, base64 in protobuf's
 _GZIP: Final = 16 + zlib.MAX_WBITS
 
 
@@ -71,6 +72,7 @@ def _of_json(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _of_protobuf(body: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
+    from google.protobuf.json_format import MessageToDict
     from google.protobuf.message import DecodeError
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
@@ -78,39 +80,9 @@ def _of_protobuf(body: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError as error:
         raise UsageError("the body is not protobuf of an export of traces") from error
-    for resource in request.resource_spans:
-        for scoped in resource.scope_spans:
-            yield from ((scoped.scope.name, _flat(span)) for span in scoped.spans)
-
-
-def _flat(span: Any) -> dict[str, Any]:
-    return {
-        "traceId": span.trace_id.hex(),
-        "spanId": span.span_id.hex(),
-        "parentSpanId": span.parent_span_id.hex(),
-        "name": span.name,
-        "startTimeUnixNano": span.start_time_unix_nano,
-        "endTimeUnixNano": span.end_time_unix_nano,
-        "attributes": _attributes(span.attributes),
-        "events": [
-            {"name": event.name, "attributes": _attributes(event.attributes)} for event in span.events
-        ],
-        "status": {"code": span.status.code, "message": span.status.message},
-    }
-
-
-def _attributes(pairs: Iterable[Any], depth: int = _DEEPEST) -> dict[str, Any]:
-    return {pair.key: _plain(pair.value, depth) for pair in pairs}
-
-
-def _plain(value: Any, depth: int) -> Any:
-    kind = value.WhichOneof("value")
-    inside: Any = None if kind is None else getattr(value, kind)
-    if kind == "array_value":
-        return [_plain(item, depth - 1) for item in inside.values] if depth else None
-    if kind == "kvlist_value":
-        return _attributes(inside.values, depth - 1) if depth else None
-    return None if isinstance(inside, bytes) else inside
+    for scope, span in _of_json(MessageToDict(request)):
+        span.update((key, b64decode(span[key]).hex()) for key in _IDS if key in span)
+        yield scope, span
 
 
 def reply(media_type: str, *, rejected: int = 0, message: str = "") -> bytes:
