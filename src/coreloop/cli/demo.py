@@ -18,7 +18,7 @@ from coreloop.base.messages import number_of
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.mining_options import written_notes
 from coreloop.cli.options import FOLDER
-from coreloop.cli.output import Command, Output, is_json, show
+from coreloop.cli.output import Command, Output, hung, is_json, show
 from coreloop.cli.pattern import proposal_lines
 from coreloop.cli.promote import change_lines
 from coreloop.cli.refine import refined_lines
@@ -49,40 +49,42 @@ def demo(out: Path | None) -> Output:
 
 def _show(stage: DemoStage, *, folder: Path) -> None:
 
+    if not is_json():
+        show(_output(stage, folder))
+
+
+def _output(
+    stage: DemoCounts | PatternResult | RefineResult | Promoted | SimulatedEffect, folder: Path
+) -> Output:
+
     if isinstance(stage, DemoCounts):
-        click.echo("\n".join(_recorded(stage, folder)), err=is_json())
-    elif not is_json():
-        show(_output(stage))
-
-
-def _output(stage: PatternResult | RefineResult | Promoted | SimulatedEffect) -> Output:
-
+        return Output(None, _recorded(stage, folder))
     if isinstance(stage, PatternResult):
-        head, lines = "pattern  what successful requests have in common\n", proposal_lines(stage)
-        return Output(None, [head, *lines], written_notes(stage.paths))
+        head, lines = "pattern  what successful requests have in common", proposal_lines(stage)
+        return Output(None, [head, "", *lines], written_notes(stage.paths))
     if isinstance(stage, RefineResult):
-        head, lines = "\nrefine   what failed calls have in common\n", refined_lines(stage)
-        return Output(None, [head, *lines], written_notes(stage.paths))
+        head, lines = "refine   what failed calls have in common", refined_lines(stage)
+        return Output(None, ["", head, "", *lines], written_notes(stage.paths))
     if isinstance(stage, SimulatedEffect):
         return Output(None, _effect_lines(stage))
     outcome = "committed to a branch; in a real project, a draft pull request"
-    head = f"\npromote  {stage.plan.proposal.id}: {outcome}\n"
-    return Output(None, [head, *change_lines(stage.plan, stage.done, stage.body)])
+    head = hung("promote  ", f"{stage.plan.proposal.id}: {outcome}")
+    return Output(None, ["", head, "", *change_lines(stage.plan, stage.done, stage.body)])
 
 
 def _recorded(recorded: DemoCounts, folder: Path) -> Iterator[str]:
     calls = f"{number_of(recorded.n_calls, 'tool call')}, {recorded.n_failed_calls} of them failed"
     yield f"observe  {number_of(recorded.n_requests, 'request')} recorded: {calls}"
-    yield f"         written to {folder / 'data' / 'audit' / 'ai-ask'}\n"
+    yield from (f"         written to {folder / 'data' / 'audit' / 'ai-ask'}", "")
 
 
 def _effect_lines(effect: SimulatedEffect) -> Iterator[str]:
 
     decision = effect.decision
-    yield (
-        f"\neffect   SIMULATED: {HORIZON_DAYS} days of {CALLS_A_DAY} calls a day after a merge; "
-        f"{FOLLOWED:.0%} of those against the line become right\n"
-    )
+    days = f"SIMULATED: {HORIZON_DAYS} days of {CALLS_A_DAY} calls a day after a merge"
+    yield ""
+    yield hung("effect   ", f"{days}; {FOLLOWED:.0%} of those against the line become right")
+    yield ""
     on = f", {decision.day} days after the merge" if decision.day is not None else ""
     yield f"  {effect.tool}: {decision.verdict}{on}"
     if decision.look is not None:

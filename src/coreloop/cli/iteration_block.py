@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import click
-
 from coreloop.answer.agent.agent_state import AgentKnowledge, disputed, notes_line, to_complete
 from coreloop.answer.agent.plan import PlannedIteration
 from coreloop.answer.research.findings import Hypothesis
@@ -13,6 +11,7 @@ from coreloop.answer.research.research_state import Dropped, Knowledge, knowledg
 from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import begun_line
+from coreloop.cli.output import say
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue
@@ -264,4 +263,4 @@ def show_begin(state: State) -> None:
 
 def _echo(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(printable(line), err=True)
+        say(printable(line), err=True)

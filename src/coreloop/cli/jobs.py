@@ -22,7 +22,7 @@ from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import int_option
-from coreloop.cli.output import Group, Output, for_people, table
+from coreloop.cli.output import Group, Output, for_people, say, table
 from coreloop.cli.runs_output import of, printable_text
 from coreloop.runs.jobs.queue import STATUSES, Job, JobQueue, Status, forget_expired, open_queue
 from coreloop.runs.jobs.work import work as do_jobs
@@ -151,7 +151,7 @@ def _status_line(job: Job) -> str:
 def show_outcome(job: Job) -> None:
     """Print on stderr how an attempt ended."""
     error = f": {_text(job.error)}" if job.error else ""
-    click.echo(f"{_status_line(job)}{error}", err=True)
+    say(f"{_status_line(job)}{error}", err=True)
 
 
 def _text(value: object) -> str:

@@ -12,7 +12,7 @@ from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option
-from coreloop.cli.output import Group, Output, spelled_path
+from coreloop.cli.output import Group, Output, say, spelled_path
 from coreloop.learn.knowledge import store
 from coreloop.learn.knowledge.blog import NoInsight
 from coreloop.learn.knowledge.blog import backfill_blog as backfill_posts
@@ -62,7 +62,7 @@ def cleanup(confirm: bool) -> Output:
     database, notes = project_database(workspace), project_notes(workspace)
     if not workspace.audit_notes_dir.is_dir():
         effect = "every audit insight is treated as if its note had been removed"
-        click.echo(f"{workspace.audit_notes_dir} is missing: {effect}", err=True)
+        say(f"{workspace.audit_notes_dir} is missing: {effect}", err=True)
     now = datetime.now(UTC)
     if confirm:
         workspace.keep_private(workspace.archive_dir)

@@ -16,7 +16,7 @@ from coreloop import __version__
 from coreloop.base.errors import CoreloopError, ModelError, RefusedError
 from coreloop.base.extras import missing_extra
 from coreloop.base.streams import outlive_readers
-from coreloop.cli.output import Group, Output, is_json, json_of, show
+from coreloop.cli.output import Group, Output, is_json, json_of, say, show
 
 GROUPS: Final = {
     "Traces -> cause -> line -> pull request -> did it help": {
@@ -179,7 +179,7 @@ def run() -> None:
         code = _refuse("; ".join([str(error), *getattr(error, "__notes__", [])]))
         code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo(f"dartlab-coreloop: {'stopped; run it again to go on'}", err=True)
+        say("dartlab-coreloop: stopped; run it again to go on", err=True)
         code = 130
     except SystemExit as error:
         if not isinstance(error.__context__, BrokenPipeError):
@@ -205,7 +205,7 @@ def _refuse_os(error: OSError) -> int:
 
 
 def _refuse(message: str) -> int:
-    click.echo(f"dartlab-coreloop: {' '.join(message.split())}", err=True)
+    say(f"dartlab-coreloop: {' '.join(message.split())}", err=True)
     return 2
 
 
@@ -213,8 +213,7 @@ def _report_bug() -> int:
     import traceback
 
     traceback.print_exc()
-    message = "this is a bug in coreloop; please report the lines above"
-    click.echo(f"dartlab-coreloop: {message}", err=True)
+    say("dartlab-coreloop: this is a bug in coreloop; please report the lines above", err=True)
     return 3
 
 

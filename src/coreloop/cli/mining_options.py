@@ -13,7 +13,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.text import printable
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, DayType, FolderType, days_between, options
-from coreloop.cli.output import ProgressBar
+from coreloop.cli.output import ProgressBar, say
 
 if TYPE_CHECKING:
     from coreloop.learn.facts.schema import Absent, LogOddities
@@ -74,7 +74,7 @@ def night_options(folder: str) -> Callable[[Callable[..., Any]], Callable[..., A
 
 
 def _not_kept(reason: str) -> None:
-    click.echo(f"aggregates are not cached: {reason}", err=True)
+    say(f"aggregates are not cached: {reason}", err=True)
 
 
 MAX_SHOWN = 10
@@ -110,7 +110,7 @@ def written_notes(paths: tuple[Path, ...]) -> Iterator[str]:
 def more_lines(number: int, noun: str, n_shown: int = MAX_SHOWN) -> Iterator[str]:
     """Say how many of a table only the draft shows."""
     if number > n_shown:
-        yield f"… and {number_of(number - n_shown, noun)}{' more' if n_shown else ''}, in the draft"
+        yield f"… and {number_of(number - n_shown, noun)} more, in the draft"
 
 
 def oddity_lines(oddities: "LogOddities", unseen: "Unseen | None" = None) -> Iterator[str]:

@@ -54,9 +54,16 @@ def show(output: Output) -> None:
         click.echo(json_of(output.value))
     else:
         for line in [output.text] if isinstance(output.text, str) else output.text:
-            click.echo(line)
+            say(line)
     for note in output.notes:
-        click.echo(note, err=True)
+        say(note, err=True)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line, wrapped to a terminal unless it is laid out already: in columns, or as several lines."""
+    has_width = (sys.stderr if err else sys.stdout).isatty() or (not err and "COLUMNS" in os.environ)
+    is_laid_out = "\n" in text or "  " in text.strip()
+    click.echo(_folded(text) if has_width and not is_laid_out else text, err=err)
 
 
 def json_of(value: object) -> str | bytes:
@@ -80,19 +87,25 @@ def spelled_path(path: object) -> str:
 
 def wrap(line: str) -> str:
     """Make a line printable, and wrap it to the terminal at its own indent."""
-    from coreloop.base.text import printable, wrapped
+    from coreloop.base.text import printable
 
-    indent = " " * (len(line) - len(line.lstrip()))
-    return wrapped(printable(line), shutil.get_terminal_size().columns, indent=indent)
+    return _folded(printable(line))
+
+
+def _folded(line: str) -> str:
+    from coreloop.base.text import text_width, wrapped
+
+    columns, indent = shutil.get_terminal_size().columns, " " * (len(line) - len(line.lstrip()))
+    fits = text_width(click.unstyle(line)) <= columns
+    return line if fits else wrapped(line, columns, indent=indent)
 
 
 def hung(lead: str, text: str) -> str:
     """Make a text printable, and wrap it to the terminal beside what leads it, which may be coloured."""
-    from coreloop.base.text import printable, text_width
+    from coreloop.base.text import text_width
 
     indent = " " * text_width(click.unstyle(lead))
-    is_short = text_width(indent + text) <= shutil.get_terminal_size().columns
-    return lead + (printable(text) if is_short else wrap(indent + text).removeprefix(indent))
+    return lead + wrap(indent + text).removeprefix(indent)
 
 
 def cut(line: str) -> str:

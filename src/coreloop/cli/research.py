@@ -20,7 +20,7 @@ from coreloop.cli.excerpt import PassageView, place_line
 from coreloop.cli.iteration_block import show_begin, show_progress
 from coreloop.cli.open_runs import limit_options, project_deps
 from coreloop.cli.options import choice_option, int_option, verbose_option
-from coreloop.cli.output import Command, Output, for_people, is_json
+from coreloop.cli.output import Command, Output, for_people, is_json, say
 from coreloop.runs.state import State
 
 _WISHES: Final = {
@@ -74,7 +74,7 @@ def research(
         try:
             response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:
-            click.echo("interrupted; the same command with --run last goes on where it was", err=True)
+            say("interrupted; the same command with --run last goes on where it was", err=True)
             click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
     # a pause is no end: the run goes on where it was

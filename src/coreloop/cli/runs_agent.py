@@ -34,7 +34,7 @@ from coreloop.cli.open_runs import (
     session_option,
 )
 from coreloop.cli.options import FILE, choice_option
-from coreloop.cli.output import Command, Output
+from coreloop.cli.output import Command, Output, say
 from coreloop.runs.agent.agent_report import read_report
 from coreloop.runs.agent.agent_runs import agree, attach, close_if_over, show_views, take_up
 from coreloop.runs.agent.json_input import MAX_BYTES
@@ -92,7 +92,7 @@ def open_(
         attach(store, run_id, session_id(session))
         show_views(workspace, store, read_run(store, run_id))
     _used_up(workspace.root, file)
-    click.echo((resumed_line if continued else begun_line)(run_id, text), err=True)
+    say((resumed_line if continued else begun_line)(run_id, text), err=True)
     return Output({"run_id": run_id}, run_id)
 
 

@@ -67,7 +67,7 @@ def test_a_terminal_is_safe_from_what_an_agent_found(runs: Command):
     found = {**PLAN, "findings": [{"text": "a\x1b[2J\nb" + "c" * 999, "sources": []}]}
     shown = runs("record", report=found).output
     assert "\x1b" not in shown
-    assert r"  - a\u{1b}[2J bccc" in shown
+    assert r"- a\u{1b}[2J bccc" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 340
 
 

@@ -45,6 +45,9 @@ _MAX_OMITTED: Final = 1 << 32  # more is no count
 _CASE: Final = re.compile(r"(?:[0-9a-f]{8}){1,8}").fullmatch
 _CLIENTS: Final = (1 << 61) - 1  # a prime: all hex digits count
 _DIGIT: Final = re.compile(rb"\d").search
+# Matches "Please check your input and try again. (no such day)", as LangChain's middleware is written.
+_ADVISED: Final = re.compile(r"\A[^()]{0,200}\bplease\b[^()]{1,100}[.:!]\s{0,9}\((.+?)\)?\s*+\Z", re.I | re.S)
+_KEY_ERROR: Final = re.compile(r"\A'(\w+ [^']+ [^']+)'\Z")  # str(KeyError("no order 7")) has its quotes
 _VARIABLE: Final = re.compile(
     r"""["“][^"“”]*+["”] | '[^']*+' | (?<![^\s"'])[^\s\d@/\\"'“”]*+[\d@/\\]\S*+""", re.VERBOSE
 )
@@ -321,7 +324,8 @@ def question_template(question: str | None) -> int:
 def failure_of(call: CallFields, args: Mapping[str, msgspec.Raw]) -> tuple[str, str]:
     """The class of a call's error and its template, as of `coreloop.observe.reading.error_texts.template`."""
     values = {name: decoded(raw, Any) for name, raw in args.items()}
-    masked = without_own_values(str(call.error)[:MAX_ERROR_CHARS], values)
+    error = _ADVISED.sub(r"\1", str(call.error)[:MAX_ERROR_CHARS])
+    masked = without_own_values(_KEY_ERROR.sub(r"KeyError: \1", error), values)
     name, text = _classify(masked.text if "429" in masked.text else masked.text.translate(_ALIKE))
     return name, masked.filled(text)
 

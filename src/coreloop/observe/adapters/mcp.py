@@ -26,6 +26,8 @@ _CALL: Final = 0
 def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
     """Record the calls of an MCP server: ``MCPServer``, a low-level ``Server`` or ``FastMCP``.
 
+    A second call only changes where to.
+
     Parameters
     ----------
     data_dir : path, optional
@@ -39,7 +41,9 @@ def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) ->
         data_dir = settings.journal.folder.parents[1]
     low_level = getattr(server, "_mcp_server", server)  # FastMCP keeps the SDK's server there
     package = type(server).__module__.partition(".")[0]
-    low_level.middleware.append(RecordCalls(data_dir, "fastmcp" if package == "fastmcp" else "mcp"))
+    recording = RecordCalls(data_dir, "fastmcp" if package == "fastmcp" else "mcp")
+    others = [one for one in low_level.middleware if not isinstance(one, RecordCalls)]
+    low_level.middleware[:] = [*others, recording]
 
 
 attach = record_calls

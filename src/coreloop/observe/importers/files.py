@@ -26,7 +26,7 @@ UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZ
 _PACKED: Final[dict[str, Callable[[BinaryIO], Any]]] = {".gz": gzip.open, ".xz": lzma.open}
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
-OWN: Final = "is records of coreloop"
+OWN: Final = "is a log of coreloop"
 """How the reason begins why coreloop's own records are no traces."""
 
 
