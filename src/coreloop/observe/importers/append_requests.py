@@ -30,8 +30,8 @@ from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why
 from coreloop.observe.reading.parts import join_parts
 from coreloop.observe.record_parts import TracedCall, error_without_values, keep_conversation, kept_call
 
-_LOOK_S: Final = 1.0
-_PAUSE_S: Final = 60.0
+_LOOK_S: Final = 1.0  # chosen: a look is a stat of each file, which every system has, unlike its own notices
+_PAUSE_S: Final = 60.0  # as of a pause that ends a turn of Claude Code
 _IMPORTED: Final = ".imported"
 """After the day in the name of a file of requests that come from traces."""
 
