@@ -3,12 +3,13 @@
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import click
 
@@ -25,13 +26,16 @@ from coreloop.learn.look import Looked
 from coreloop.learn.look import look as look_into
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import ErrorRow, Statement
-from coreloop.observe.importers.append_requests import ImportReport, follow, run_import
-from coreloop.observe.importers.files import TraceFile, first_reason
+from coreloop.observe.importers.append_requests import ImportReport, run_import
+from coreloop.observe.importers.files import TraceFile, find_trace_files, first_reason
+from coreloop.observe.importers.recognition import all_suffixes
 
 _FORMATS: Final = (
     "claude-code", "inspect", "langfuse", "langsmith", "otlp", "openai-chat", "codex", "claude-stream-json",
     "atif", "swe-agent", "smolagents", "google-adk", "mcp-log",
 )  # fmt: skip
+_LOOK_S: Final = 1.0  # chosen: a look is a stat of each file, which every system has, unlike its own notices
+_PAUSE_S: Final = 60.0  # as of a pause that ends a turn of Claude Code
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
 _MAX_ERRORS: Final = 8
@@ -63,16 +67,33 @@ def import_(source: str | None, paths: tuple[Path, ...], *, out: Path | None, is
     def run() -> ImportReport:
         return run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
 
-    for report in follow(run, paths) if is_followed else ():
-        if report.added or report.corrected:
-            show(Output(import_facts(report), [_records_line(report)]))
-    report = run()
+    report = _follow(run, paths) if is_followed else run()
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
     if not report.unusable:
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
     show(output)
     insisted = f"; --from {source} cannot use it" if source else ""
     raise UsageError(f"{first_reason(report.unusable)}{insisted}")
+
+
+def _follow(run: Callable[[], ImportReport], paths: Sequence[Path]) -> NoReturn:
+    """Import at once where a file has grown, and each minute, since a pause ends a turn of a conversation.
+
+    It reads a tenth of the time at most.
+    """
+    last: list[tuple[Path, int]] = []
+    read_at, took_s = -inf, 0.0
+    while True:
+        files = find_trace_files(paths, all_suffixes(), now_s=time.time())
+        sizes = [(file.path, file.size_bytes) for file in files]
+        began = time.monotonic()
+        if sizes != last or began - read_at >= _PAUSE_S:
+            report = run()
+            if report.added or report.corrected:
+                show(Output(import_facts(report), [_records_line(report)]))
+            last, read_at = sizes, time.monotonic()
+            took_s = read_at - began
+        time.sleep(max(_LOOK_S, 10 * took_s))
 
 
 @click.command(cls=Command)

@@ -2,10 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from math import inf
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -30,8 +29,6 @@ from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why
 from coreloop.observe.reading.parts import join_parts
 from coreloop.observe.record_parts import TracedCall, error_without_values, keep_conversation, kept_call
 
-_LOOK_S: Final = 1.0  # chosen: a look is a stat of each file, which every system has, unlike its own notices
-_PAUSE_S: Final = 60.0  # as of a pause that ends a turn of Claude Code
 _IMPORTED: Final = ".imported"
 """After the day in the name of a file of requests that come from traces."""
 
@@ -135,29 +132,6 @@ class _Known(NamedTuple):
 
     path: Path
     says: tuple[int, int, bool, bool]
-
-
-def follow(run: Callable[[], ImportReport], paths: Sequence[Path]) -> Iterator[ImportReport]:
-    """Import again and again, for as long as it is asked for: at once where a file has grown.
-
-    And each minute, since a pause ends a turn of a conversation; it reads a tenth of the time at most.
-
-    Raises
-    ------
-    WorkspaceError
-        As of `run_import`.
-    """
-    last: list[tuple[Path, int]] = []
-    read_at, took_s = -inf, 0.0
-    while True:
-        files = find_trace_files(paths, all_suffixes(), now_s=time.time())
-        sizes = [(file.path, file.size_bytes) for file in files]
-        began = time.monotonic()
-        if sizes != last or began - read_at >= _PAUSE_S:
-            yield run()
-            last, read_at = sizes, time.monotonic()
-            took_s = read_at - began
-        time.sleep(max(_LOOK_S, 10 * took_s))
 
 
 def land(
