@@ -203,7 +203,7 @@ def test_task_of_a_sub_agent_is_a_request_inside_its_turn(tmp_path: Path) -> Non
 
 def test_sub_agent_whose_turn_is_unknown_is_a_request_without_a_session(tmp_path: Path) -> None:
     session = Session().user("q").calls("Task").result("x").says("done")
-    inner, _ = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP))
+    _, inner = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP))
     assert (inner.parent_id, inner.session_id) == (None, None)
 
 
