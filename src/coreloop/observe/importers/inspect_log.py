@@ -12,7 +12,7 @@ from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
 from coreloop.observe.importers.message_forms import error_in
-from coreloop.observe.importers.openai_chat import read_messages
+from coreloop.observe.importers.openai_chat import question_in, read_messages
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import stored_text
 from coreloop.observe.scores import scores_in
@@ -74,7 +74,7 @@ def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
     return TracedRequest(
         source=NAME,
         ids=(sample["uuid"],) if values.text(sample.get("uuid")) else tuple(map(str, run)),
-        question=values.question_in(sample.get("input")) or "",
+        question=question_in(sample.get("input")) or "",
         ended=ended,
         undated=told is None,
         calls=tuple(chat.calls.all),

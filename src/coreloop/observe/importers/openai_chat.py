@@ -35,13 +35,15 @@ _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time", "time", "start_time")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id", "chat_id")
 _MODELS: Final = ("model", "model_name", "model_id", "model_version")
-# What a model was sent and its reply, and keys in which replies of APIs hold messages.
+# What a model was sent and its reply, and keys in which both hold messages, or else a text.
 _SENT: Final = ("input", "messages", "request")
 _REPLIES: Final = ("output", "response")
 _HOLDERS: Final = (
-    *("messages", "input", "contents", "output", "choices", "candidates", "message", "content"),
-    *("inputBodyJson", "outputBodyJson"),
+    *("messages", "input", "inputs", "contents", "output", "outputs", "choices", "candidates", "message"),
+    *("content", "kwargs", "generations", "inputBodyJson", "outputBodyJson"),
 )
+_QUESTIONS: Final = ("question", "query", "prompt", "user_input", "input", "message", "text", "content")
+_ANSWERS: Final = ("answer", "output", "response", "final_output", "result", "message", "text", "content")
 # Keys of a step in the trace of a run: its input and output are no conversation.
 _OF_A_RUN: Final = frozenset({"traceId", "span_id", "spanId", "run_type", "parent_run_id", "observations"})
 _OF_A_STEP: Final = ("input", "inputs", "output", "outputs", "request", "response", "prompt", "attributes")
@@ -60,6 +62,7 @@ class Chat:
     """
 
     question: str | None = None
+    last_question: str = ""
     calls: AskedCalls = field(default_factory=AskedCalls)
     answer: str = ""
     is_answered: bool = False
@@ -81,6 +84,7 @@ class Chat:
         body = "\n".join(value for what, value in steps if what == forms.TEXT and value)
         kinds = [what for what, _ in steps]
         if role == "user" and {forms.TEXT, forms.OTHER} & {*kinds} and (body or forms.RESULT not in kinds):
+            self.last_question = body or self.last_question
             if self.question is None:
                 self.question = body
             else:
@@ -213,7 +217,7 @@ def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
     for asked, given in product(_SENT, _REPLIES):
         question, answer = values.text(value.get(asked)), values.text(value.get(given))
-        sent, replies = _messages_in(value.get(given) and value.get(asked)), _messages_in(value.get(given))
+        sent, replies = messages_in(value.get(given) and value.get(asked)), messages_in(value.get(given))
         if replies and question and not sent:
             sent = [{"role": "user", "content": question}]
         if sent and answer and not replies:
@@ -223,8 +227,8 @@ def _exchanged(value: dict[str, Any]) -> list[Any]:
     return []
 
 
-def _messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:
-    """The messages of a request or a reply of any API."""
+def messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:
+    """Return the messages of a request or a reply of any API."""
     value = values.decoded(value)
     if value and _is_messages(value):
         return list(value)
@@ -234,7 +238,7 @@ def _messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:
         return []
     if forms.form_of(value):
         return [value]
-    held = (_messages_in(value.get(key), depth - 1) for key in _HOLDERS)
+    held = (messages_in(value.get(key), depth - 1) for key in _HOLDERS)
     return next(filter(None, held), [])
 
 
@@ -324,6 +328,24 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 def read_messages(messages: list[Any]) -> Chat:
     """Read the messages of a chat, of any form; anything else among them is passed over."""
     return _read_steps(forms.steps_in(messages))
+
+
+def question_in(value: Any) -> str | None:
+    """Return the user's question: the last user message of a chat, or the text of a usual key."""
+    return read_messages(messages_in(value)).last_question or _text_in(value, _QUESTIONS)
+
+
+def answer_in(value: Any) -> str | None:
+    """Return the answer: the last message of the assistant, or the text of a usual key."""
+    return read_messages(messages_in(value)).answer or _text_in(value, _ANSWERS)
+
+
+def _text_in(value: Any, keys: tuple[str, ...]) -> str | None:
+    value = values.decoded(value)
+    if not isinstance(value, dict):
+        return values.text(value)
+    holders = values.objects([value, value.get("kwargs"), value.get("inputs")])
+    return next((text for holder in holders for key in keys if (text := values.text(holder.get(key)))), None)
 
 
 def _read_steps(messages: _Steps) -> Chat:

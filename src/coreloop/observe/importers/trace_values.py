@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -11,15 +11,7 @@ from typing import Any, Final
 import orjson
 
 _ERROR_TAG: Final = re.compile(r"</?tool_use_error>")
-_QUESTION_KEYS: Final = ("question", "query", "prompt", "user_input", "input", "message", "text", "content")
-_ANSWER_KEYS: Final = ("answer", "output", "response", "final_output", "result", "message", "text", "content")
-_NESTED: Final = (
-    "messages", "contents", "input", "inputs", "output", "outputs", "choices", "message", "content", "kwargs",
-    "generations",
-)  # fmt: skip
-_BARE: Final = ("tool", "function_call", "function_call_output")  # messages that need no text
 _LONGEST_LITERAL_CHARS: Final = 10_000
-_DEEPEST: Final = 8
 # The least number of each unit, per second: in the next larger unit, it is after the year 2286 or 5138.
 _UNITS: Final = ((1e16, 1e9), (1e14, 1e6), (1e11, 1e3), (0, 1))
 
@@ -117,44 +109,6 @@ def size_bytes(value: object) -> int | None:
         return len(value.encode("utf-8", "replace") if isinstance(value, str) else orjson.dumps(value))
     except TypeError:  # nested too deeply, or a number that is too large
         return None
-
-
-def question_in(value: object) -> str | None:
-    """Return the user's question: the last user message of a chat, or the text of a usual key."""
-    return _said(value, ("user", "human"), _QUESTION_KEYS)
-
-
-def answer_in(value: object) -> str | None:
-    """Return the answer: the last message of the assistant, or the text of a usual key."""
-    return _said(value, ("assistant", "model", "ai", "message"), _ANSWER_KEYS)
-
-
-def _said(value: object, roles: tuple[str, ...], keys: tuple[str, ...]) -> str | None:
-    value = decoded(value)
-    messages = [one for one in message_objects(value) if str(first(one, "role", "type")).lower() in roles]
-    bodies = list(filter(None, (body_text(first(one, "content", "parts")) for one in messages)))
-    if bodies or not isinstance(value, dict):
-        return bodies[-1] if bodies else text(value)
-    held = [value, *(value[key] for key in ("kwargs", "inputs") if isinstance(value.get(key), dict))]
-    return next((body for inside in held for key in keys if (body := text(inside.get(key)))), None)
-
-
-def message_objects(value: object, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
-    """Yield every chat message, in order, inside any provider's wrapping."""
-    if depth < 0:
-        return
-    if isinstance(value, list):
-        for item in value:
-            yield from message_objects(item, depth - 1)
-    elif isinstance(value, dict):
-        role, body = first(value, "role", "type"), first(value, "content", "parts", "contents")
-        is_bare = role in _BARE or "tool_calls" in value
-        if isinstance(role, str) and (is_bare or isinstance(body, str | list)):
-            yield value
-            return
-        for key in _NESTED:
-            if isinstance(value.get(key), list | dict):
-                yield from message_objects(value[key], depth - 1)
 
 
 def body_text(body: object) -> str:

@@ -207,15 +207,6 @@ def test_sub_agent_whose_turn_is_unknown_is_a_request_without_a_session(tmp_path
     assert (inner.parent_id, inner.session_id) == (None, None)
 
 
-def test_session_named_as_a_path_leads_to_no_other_file(tmp_path: Path) -> None:
-    other = Session().user("q").calls("Task").result("x")
-    other.lines[2]["toolUseResult"] = {"agentId": "a1"}
-    write_lines(tmp_path / "other.jsonl", other.lines)
-    lines = [{**line, "isSidechain": True, "sessionId": "../other"} for line in _LOOKED_UP.lines]
-    [inner] = requests("claude-code", write_lines(tmp_path / "p" / "subagents" / "agent-a1.jsonl", lines))
-    assert (inner.parent_id, inner.session_id) == (None, None)
-
-
 def test_tokens_of_a_reply_count_once_and_include_what_was_cached(file: Path) -> None:
     session = Session().user("q").calls("Read", id="a").calls("Grep", id="b").result("x", id="a")
     session.result("y", id="b").says("done")
