@@ -60,18 +60,18 @@ class AgentFormat:
         yield from skipped
 
     def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> TracePart:
-        if not request.rounds:
+        fields = chat.get("fields", {})
+        if not request.rounds and "judgment" not in fields:
             return SkippedTrace("question without an answer")
-        return replace(
-            request,
-            ids=request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
-            error=text(chat.get("error")) or request.error,
-            is_call=self.parts is _mcp,
-            session_id=request.session_id
-            or (text(chat.get("connection")) and f"{file.path.name} {chat['connection']}"),
-            duration_ms=milliseconds(chat["began"], request.ended),
-            parent_id=request_id(self.NAME, (chat["parent"],)) if text(chat.get("parent")) else None,
-        )
+        connection = text(chat.get("connection"))
+        known = {
+            "ids": request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
+            "error": text(chat.get("error")),
+            "session_id": request.session_id or (connection and f"{file.path.name} {connection}"),
+            "duration_ms": milliseconds(chat["began"], request.ended),
+            "rounds": request.rounds or None,
+        }
+        return replace(request, **known | fields)
 
     def _objects(self, values: Iterable[Any], skipped: list[SkippedTrace]) -> Iterator[dict[str, Any]]:
         for value in values:
@@ -185,8 +185,10 @@ def _claude(lines: Objects) -> Parts:
             task = text(line.get("parent_tool_use_id"))
             run = run or f"{line['session_id']} {line.get('uuid')}"
             about = {"ts": line.get("timestamp"), "model": model, "session_id": line["session_id"]}
-            mine = {"id": run} if task is None else {"id": f"{run} {task}", "parent": run}
-            yield (n_runs, task), {**about, **mine}, [line["message"]]
+            if task is not None:
+                about["fields"] = {"parent_id": request_id("claude-stream-json", (run,))}
+            id = run if task is None else f"{run} {task}"
+            yield (n_runs, task), {**about, "id": id}, [line["message"]]
         elif line.get("type") == "result":
             failed = line.get("is_error") or str(line.get("subtype")).startswith("error")
             error = text(line.get("result")) or text(line.get("subtype")) if failed else None
@@ -319,6 +321,7 @@ def _mcp(lines: Objects) -> Parts:
             "ts": first(line["about"], "timestamp", "ts", "time"),
             "session_id": named,
             "connection": client if connections[server] else None,
+            "fields": {"is_call": True},
         }
         if line.get("method") == "tools/call":
             calls[key] = number
