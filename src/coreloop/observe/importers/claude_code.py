@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import AskedCalls, milliseconds
+from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers import traced_request
 from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
@@ -200,10 +201,9 @@ def _add_results(turn: _Turn, line: dict[str, Any], results: list[dict[str, Any]
     if isinstance(told, dict) and isinstance(told.get("agentId"), str):
         turn.agents.append(told["agentId"])
     for part in results:
-        error = values.block_error(part)
-        received = values.received(part.get("content"))
-        call = turn.calls.answer(str(part.get("tool_use_id")), **received, error=error, at=at)
-        if call is not None and error is None and not call.name.startswith(_MCP):
+        result = forms.result_of(part, "tool_result")
+        call = forms.give(turn.calls, str(part.get("tool_use_id")), result, at=at)
+        if call is not None and call.error is None and not call.name.startswith(_MCP):
             call.ok = True
 
 

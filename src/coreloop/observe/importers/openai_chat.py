@@ -113,7 +113,7 @@ class Chat:
         for result in self.results:
             id, name = result["id"], result["name"]
             if id in self.calls.open:
-                self._answer(id, result)
+                forms.give(self.calls, id, result)
             elif id is None:
                 by_place.setdefault(name if name in names else None, []).append(result)
             else:
@@ -122,14 +122,10 @@ class Chat:
             asked = [id for id, call in self._waiting if call.answered is None and name in (None, call.name)]
             if len(given) == len(asked):
                 for id, result in zip(asked, given, strict=True):
-                    self._answer(id, result)
+                    forms.give(self.calls, id, result)
             else:
                 self.n_unpaired += len(given)
         self._waiting, self.results = [], []
-
-    def _answer(self, id: str, result: dict[str, Any]) -> None:
-        how = {"error": result["error"], "unknown": result["unknown"]}
-        self.calls.answer(id, **values.received(result["content"]), **how)
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:

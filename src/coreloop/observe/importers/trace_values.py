@@ -2,7 +2,6 @@
 
 import ast
 import json
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -10,7 +9,6 @@ from typing import Any, Final
 
 import orjson
 
-_ERROR_TAG: Final = re.compile(r"</?tool_use_error>")
 _LONGEST_LITERAL_CHARS: Final = 10_000
 # The least number of each unit, per second: in the next larger unit, it is after the year 2286 or 5138.
 _UNITS: Final = ((1e16, 1e9), (1e14, 1e6), (1e11, 1e3), (0, 1))
@@ -120,19 +118,6 @@ def body_text(body: object) -> str:
         for part in filter(_is_text, listed(body))
     ]
     return "\n".join(part for part in texts if isinstance(part, str))
-
-
-def received(content: object) -> dict[str, Any]:
-    """Return the result that a model received for `AskedCalls.answer`, and its size as text."""
-    size = size_bytes(content if isinstance(content, dict) else body_text(content))
-    return {"result": ... if content is None else content, "size_bytes": size}
-
-
-def block_error(result: Mapping[str, Any]) -> str | None:
-    """Return the text of a ``tool_result`` with ``is_error``; None without it."""
-    if result.get("is_error") not in (True, "true"):
-        return None
-    return _ERROR_TAG.sub("", body_text(result.get("content"))).strip() or "failed"
 
 
 def _is_text(part: object) -> bool:
