@@ -9,7 +9,6 @@ from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
-from itertools import product
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import AskedCalls
@@ -211,16 +210,14 @@ def _is_chat(value: Any) -> bool:
 
 def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
-    for asked, given in product(_SENT, _REPLIES):
-        question, answer = values.text(value.get(asked)), values.text(value.get(given))
-        sent, replies = messages_in(value.get(given) and value.get(asked)), messages_in(value.get(given))
-        if replies and question and not sent:
-            sent = [{"role": "user", "content": question}]
-        if sent and answer and not replies:
-            replies = [{"role": "assistant", "content": answer}]
-        if replies and (sent or value.get("object") == "response") and sent[-len(replies) :] != replies:
-            return [*sent, *replies]
-    return []
+    asked, given = values.first(value, *_SENT), values.first(value, *_REPLIES)
+    sent, replies = messages_in(given and asked), messages_in(given)
+    if replies and not sent and values.text(asked):
+        sent = [{"role": "user", "content": asked}]
+    if sent and not replies and values.text(given):
+        replies = [{"role": "assistant", "content": given}]
+    is_reply = bool(replies and (sent or value.get("object") == "response"))
+    return [*sent, *replies] if is_reply and sent[-len(replies) :] != replies else []
 
 
 def messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:

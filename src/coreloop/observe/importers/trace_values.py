@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+_TEXTS: Final = ("text", "input_text", "output_text")  # kinds of parts of a message
 _LONGEST_LITERAL_CHARS: Final = 10_000
 # The least number of each unit, per second: in the next larger unit, it is after the year 2286 or 5138.
 _UNITS: Final = ((1e16, 1e9), (1e14, 1e6), (1e11, 1e3), (0, 1))
@@ -113,16 +114,9 @@ def body_text(body: object) -> str:
     """Return the text of a message, joined from its text parts."""
     if isinstance(body, str):
         return body
-    texts = [
-        first(part, "text", "content") if isinstance(part, dict) else part
-        for part in filter(_is_text, listed(body))
-    ]
-    return "\n".join(part for part in texts if isinstance(part, str))
-
-
-def _is_text(part: object) -> bool:
-    kind = part.get("type", "text") if isinstance(part, dict) else "text"
-    return kind in ("text", "input_text", "output_text")
+    parts = [part if isinstance(part, dict) else {"text": part} for part in listed(body)]
+    texts = [first(part, "text", "content") for part in parts if part.get("type", "text") in _TEXTS]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def anthropic_tokens(usage: Any) -> tuple[int, int]:
