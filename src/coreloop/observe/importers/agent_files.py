@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
@@ -84,17 +83,12 @@ class AgentFormat:
 
 def has(document: Any, marks: str) -> bool:
     """Whether a document has all paths of a mark, as ``type=result a.id|…``; of lists, the first item."""
-    return any(all(_leads(document, *path) for path in paths) for paths in _paths(marks))
+    return any(all(_leads(document, path) for path in mark.split()) for mark in marks.split("|"))
 
 
-@cache
-def _paths(marks: str) -> list[list[tuple[list[str], str]]]:
-    split = [[part.partition("=") for part in mark.split()] for mark in marks.split("|")]
-    return [[(path.split("."), wanted) for path, _, wanted in parts] for parts in split]
-
-
-def _leads(value: Any, keys: list[str], wanted: str) -> bool:
-    for key in keys:
+def _leads(value: Any, path: str) -> bool:
+    keys, _, wanted = path.partition("=")
+    for key in keys.split("."):
         value = value[0] if isinstance(value, list) and value else value
         if not isinstance(value, dict) or key not in value:
             return False

@@ -40,7 +40,6 @@ _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
 _WARM_UP: Final = "Warmup"
 _COMMAND: Final = SkippedTrace("command or notification")
 _COMMAND_LINE: Final = re.compile(r"<command-(?:name|args)>([^<]{1,2000})</command-(?:name|args)>")
-_NO_QUESTION: Final = SkippedTrace("answer without a question")
 _NOT_TYPED_MESSAGE: Final = SkippedTrace("message not typed by the user")
 # The id of the request whose turn started a sub-agent, by the ids of its session and itself.
 _StartedBy: TypeAlias = dict[tuple[str | None, str], str]
@@ -116,7 +115,7 @@ def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | Skipp
             if skipped is not None:
                 yield skipped
             elif line["type"] == "assistant":
-                turn = turn or _start_turn(line, "", untyped=_NO_QUESTION)
+                turn = turn or _start_turn(line, "", untyped=SkippedTrace("answer without a question"))
                 _add_answer(turn, line)
             elif results := [part for part in _parts(line) if part.get("type") == "tool_result"]:
                 if turn is not None:

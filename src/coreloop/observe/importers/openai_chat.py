@@ -21,10 +21,6 @@ from coreloop.observe.scores import scores_in
 
 NAME: Final = forms.CHAT
 SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
-_NO_MESSAGES: Final = SkippedTrace("list without a message")
-_UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
-_UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
-_SAVED_AGAIN: Final = SkippedTrace("beginning of a chat that was saved again later")
 _MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _Steps: TypeAlias = Iterable[tuple[str, list[forms.Step]]]
@@ -54,6 +50,8 @@ class Chat:
 
     Attributes
     ----------
+    n_earlier : int
+        Calls before the user's last message.
     unknown_kinds : list of str
         Of blocks and messages that no form has.
     n_unpaired : int
@@ -62,6 +60,7 @@ class Chat:
 
     question: str | None = None
     last_question: str = ""
+    n_earlier: int = 0
     calls: AskedCalls = field(default_factory=AskedCalls)
     answer: str = ""
     is_answered: bool = False
@@ -86,8 +85,9 @@ class Chat:
             self.last_question = body or self.last_question
             if self.question is None:
                 self.question = body
-            else:
+            elif body:
                 self.calls.hear(body)
+                self.n_earlier = len(self.calls.all)
         elif role == "assistant" and {*kinds} != {forms.RESULT}:
             self.rounds += 1
             self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT  # else said beside a call
@@ -259,17 +259,17 @@ def parts_of(
     error, violation = _outcome(chat, is_empty=not messages)
     is_graded = bool({"reward", "success"} & chat.keys())  # as a whole
     if saved and steps and not is_graded and _beginnings(steps)[-1] in saved:
-        yield _SAVED_AGAIN
+        yield SkippedTrace("beginning of a chat that was saved again later")
         return
     if content.question is None and not content.rounds and violation is None:
-        yield _NO_MESSAGES
+        yield SkippedTrace("list without a message")
         return
     times = map(values.read_time, _under([chat, *reversed(messages)], _TIMES))
     ended = next(filter(None, times), UNDATED)
-    yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
+    yield from [SkippedTrace("message or block of an unknown kind")] * len(content.unknown_kinds)
     is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
     if is_unseen and not content.calls.all:
-        yield _UNSEEN_CALLS
+        yield SkippedTrace("chat whose calls are of an unknown kind")
         return
     holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
     given = values.first(chat, "request_id", "id")
