@@ -50,6 +50,8 @@ class Chat:
 
     Attributes
     ----------
+    answer_chars : int or None
+        Length of the answer; None if the messages end before one.
     n_earlier : int
         Calls before the user's last message.
     unknown_kinds : list of str
@@ -63,17 +65,12 @@ class Chat:
     n_earlier: int = 0
     calls: AskedCalls = field(default_factory=AskedCalls)
     answer: str = ""
-    is_answered: bool = False
+    answer_chars: int | None = None
     rounds: int = 0
     unknown_kinds: list[str] = field(default_factory=list)
     n_unpaired: int = 0
     _waiting: list[tuple[str, TracedCall]] = field(default_factory=list)  # calls since the last results
     results: list[dict[str, Any]] = field(default_factory=list)  # since the last other message
-
-    @property
-    def answer_chars(self) -> int | None:
-        """Length of the answer; None if the messages end before one."""
-        return len(self.answer) if self.is_answered else None
 
     def add(self, role: str, steps: list[forms.Step]) -> None:
         """Add a message."""
@@ -90,8 +87,9 @@ class Chat:
                 self.n_earlier = len(self.calls.all)
         elif role == "assistant" and {*kinds} != {forms.RESULT}:
             self.rounds += 1
-            self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT  # else said beside a call
             self.answer = body or self.answer
+            is_answer = forms.CALL not in kinds or kinds[-1] == forms.TEXT  # else said beside a call
+            self.answer_chars = len(self.answer) if is_answer else None
         for what, value in steps:
             if what == forms.CALL:
                 id = value["id"] or f"call {len(self.calls.all)}"

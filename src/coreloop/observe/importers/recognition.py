@@ -96,8 +96,6 @@ def _format_of(file: TraceFile) -> tuple[str, str] | str:
         for part in importer.read([sample]):
             if isinstance(part, TracedRequest):
                 return name, part.source
-            if isinstance(part, UnusableFile) and part.reason.startswith("cannot be read"):
-                return part.reason
             if not isinstance(part, UnusableFile) and part not in (FOREIGN, TORN):
                 known = known or (name, name)
     kind = "tool schemas, not traces" if any(has(it, _TOOLS) for it in objects) else "not of a known format"
