@@ -19,7 +19,7 @@ from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers import traced_request
 from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
@@ -213,13 +213,11 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         return SkippedTrace("turn that is not finished")
     if not turn.is_answered:
         return SkippedTrace("question without an answer")
-    if turn.ended is None:
-        return NO_TIME
     return TracedRequest(
         source=NAME,
         ids=turn.ids,
         question=turn.question,
-        ended=turn.ended,
+        ended=turn.ended or UNDATED,
         calls=tuple(turn.calls.all),
         answer_chars=None if turn.stop_reason == "tool_use" else turn.answer_chars,
         error=turn.error,
