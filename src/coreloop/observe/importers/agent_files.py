@@ -30,7 +30,8 @@ class AgentFormat:
     marks : str
         What an object of the format has, see `has`.
     parts : callable
-        Yields the parts of requests in the objects of a file.
+        Yields the parts of requests in the objects of a file. What is known about a request may have
+        ``fields``: values of `TracedRequest` that count instead of those read from its messages.
     documents : callable
         Yields the JSON values of an open file.
     """
@@ -178,11 +179,10 @@ def _claude(lines: Objects) -> Parts:
         if has(line, "session_id message.role"):
             task = text(line.get("parent_tool_use_id"))
             run = run or f"{line['session_id']} {line.get('uuid')}"
-            about = {"ts": line.get("timestamp"), "model": model, "session_id": line["session_id"]}
-            if task is not None:
-                about["fields"] = {"parent_id": request_id("claude-stream-json", (run,))}
+            outer = task and {"parent_id": request_id("claude-stream-json", (run,))}
             id = run if task is None else f"{run} {task}"
-            yield (n_runs, task), {**about, "id": id}, [line["message"]]
+            about = {"id": id, "ts": line.get("timestamp"), "model": model, "session_id": line["session_id"]}
+            yield (n_runs, task), {**about, "fields": outer}, [line["message"]]
         elif line.get("type") == "result":
             failed = line.get("is_error") or str(line.get("subtype")).startswith("error")
             error = text(line.get("result")) or text(line.get("subtype")) if failed else None

@@ -37,7 +37,7 @@ def _samples(opened: BinaryIO) -> Iterator[Any]:
 
 
 def _unpacked(file: BinaryIO) -> Iterator[Any]:
-    """Read a log with one file per sample; only one sample is in memory at a time."""
+    """Read a log with one file per sample; each is unpacked when the one before has been read."""
     with zipfile.ZipFile(file) as log:
         samples = (_member(log, name) for name in sorted(log.namelist()) if name.startswith("samples/"))
         header = _member(log, "header.json")
@@ -74,7 +74,7 @@ def _inspect(samples: Objects) -> Parts:
         }
         error = error_in(sample.get("error"), "message")
         about = {"error": error, "model": model or provider, "scores": sample.get("scores"), "fields": fields}
-        yield number, about, list(map(_in_one_form, values.listed(sample.get("messages"))))
+        yield number, about, list(map(_in_one_form, values.objects(sample.get("messages"))))
 
 
 def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
@@ -94,9 +94,9 @@ def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
     }
 
 
-def _in_one_form(message: Any) -> Any:
+def _in_one_form(message: dict[str, Any]) -> dict[str, Any]:
     """A message whose error says no more than happened; a call that a person did not approve has none."""
-    error = message.get("error") if isinstance(message, dict) else None
+    error = message.get("error")
     kind = error.get("type") if isinstance(error, dict) else None
     if kind == "approval":
         return {**message, "error": None, "status": "denied"}
