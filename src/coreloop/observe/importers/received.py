@@ -69,6 +69,7 @@ class Receiver:
         self._database, self._path = connection, path
         self._log = RequestLog(workspace.records_dir, workspace.settings, workspace.root)
         self._turn = Lock()
+        self._heard = set[str]()
         self.silent: dict[str, str] = {}
 
     def add(self, spans: Iterable[tuple[str, dict[str, Any]]], *, now_s: float) -> tuple[int, str]:
@@ -94,6 +95,7 @@ class Receiver:
             The disk is full, for example; nothing was kept.
         """
         found: dict[str, list[bytes]] = {}
+        told: dict[str, bool] = {}
         ended, n_unread = set[str](), 0
         for scope, span in spans:
             part, (trace, parent) = span_of(span), trace_and_parent(span)
@@ -103,8 +105,11 @@ class Receiver:
             if parent is None:
                 ended.add(trace)
             if isinstance(part, TraceSpan):
-                self._note_silent(scope, part)
+                if part.kind in {"model", "tool"}:
+                    told[scope] = told.get(scope, False) or _says(part)
                 found.setdefault(trace, []).append(orjson.dumps(span))
+        self._heard.update(scope for scope, says in told.items() if says)
+        self.silent |= {scope: captured_by(scope) for scope in told.keys() - self._heard}
         with self._turn, sqlite_errors(self._path), transaction(self._database):
             n_beyond = sum(self._add(trace, kept, now_s) for trace, kept in found.items())
             rows = ((trace,) for trace in ended)
@@ -168,12 +173,6 @@ class Receiver:
                 rows = self._database.execute("SELECT span FROM spans WHERE trace = ?", (trace,)).fetchall()
             yield from filter(None, (span_of(orjson.loads(span)) for (span,) in rows))
 
-    def _note_silent(self, scope: str, span: TraceSpan) -> None:
-        """Remember an instrumentation that leaves out what models and tools are told."""
-        told = span.question or span.answer or span.messages or span.args or span.result_size_bytes
-        if span.kind in {"model", "tool"} and not told:
-            self.silent.setdefault(scope, captured_by(scope))
-
 
 @contextmanager
 def open_receiver(workspace: Workspace) -> Iterator[Receiver]:
@@ -187,3 +186,8 @@ def open_receiver(workspace: Workspace) -> Iterator[Receiver]:
     path = workspace.audit_dir / "received.db"
     with writer(path, _SCHEMA, threads=True) as connection:
         yield Receiver(connection, path, workspace)
+
+
+def _says(span: TraceSpan) -> bool:
+    """Whether a span has what a model or a tool was told, or said."""
+    return bool(span.question or span.answer or span.messages or span.args or span.result_size_bytes)
