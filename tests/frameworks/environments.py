@@ -22,7 +22,10 @@ from coreloop.observe.reading.decode import raw_lines
 
 HERE: Final = Path(__file__).parent
 _CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coreloop-frameworks"
-NPM: Final = ("@modelcontextprotocol/sdk@1.32.2", "ai@6.0.326", "zod@4.6.7", "tsx@4.23.15")
+NPM: Final = (
+    *("@modelcontextprotocol/sdk@1.32.2", "ai@6.0.326", "zod@4.6.7", "tsx@4.23.15"),
+    "@opentelemetry/sdk-node@0.301.0",
+)
 RECORDING: Final = ("orjson", "pyyaml")
 """What a project's server has beside its framework, to record with its settings."""
 EXPORTING: Final = (
@@ -78,6 +81,11 @@ def command(distribution: str, folder: Path) -> list[str]:
     """What runs the server of a folder; skips the test where its packages cannot be had."""
     if distribution != "npm":
         return [str(interpreter(distribution, RECORDING)), "server.py"]
+    return node(folder, "server.mts")
+
+
+def node(folder: Path, script: str) -> list[str]:
+    """What runs a script in TypeScript, with packages in its folder."""
     packages = _CACHE / "-".join(NPM).replace("/", "-")
     packages.mkdir(parents=True, exist_ok=True)
     with (packages / "lock").open("w") as lock:
@@ -87,7 +95,7 @@ def command(distribution: str, folder: Path) -> list[str]:
     if done.returncode:
         pytest.skip(f"no packages of npm: {done.stderr[-200:]}")
     (folder / "node_modules").symlink_to(packages / "node_modules")
-    return ["node", "--import", "tsx", "server.mts"]
+    return ["node", "--import", "tsx", script]
 
 
 def drive(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from coreloop.observe.reading.decode import raw_lines
-from frameworks.environments import EXPORTING, HERE, interpreter
+from frameworks.environments import EXPORTING, HERE, interpreter, node
 from frameworks.planned import calls_of, expected, plan
 from serving import Served, served, until
 
@@ -28,13 +29,20 @@ QUICK = {
 @pytest.mark.parametrize("exporter", EXPORTERS)
 def test_every_call_that_the_model_made_arrives(exporter: str, tmp_path: Path) -> None:
     distribution, (script, *words) = EXPORTERS[exporter]
-    python = interpreter(distribution, EXPORTING)
-    requests = plan()
-    (tmp_path / "plan.json").write_text(json.dumps(requests), encoding="utf-8")
-    with served(tmp_path, command="receive", bounds=QUICK) as receiver:
+    _exported([interpreter(distribution, EXPORTING), HERE / "drives" / script, *words], plan(), tmp_path)
+
+
+def test_every_call_of_an_agent_in_typescript_arrives(tmp_path: Path) -> None:
+    words = node(tmp_path, "exporting.mts")
+    shutil.copy(HERE / "drives" / "exporting.mts", tmp_path)
+    _exported([*words, "plan.json"], [one for one in plan() if one["end"] == "answer"], tmp_path)
+
+
+def _exported(drive: list[Any], requests: list[dict[str, Any]], folder: Path) -> None:
+    (folder / "plan.json").write_text(json.dumps(requests), encoding="utf-8")
+    with served(folder, command="receive", bounds=QUICK) as receiver:
         environ = {"PYTHONPATH": str(HERE.parents[1] / "src"), "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url}
-        drive = [python, HERE / "drives" / script, *words]
-        subprocess.run(drive, cwd=tmp_path, env={**os.environ, **environ}, check=True, capture_output=True)
+        subprocess.run(drive, cwd=folder, env={**os.environ, **environ}, check=True, capture_output=True)
         planned = sorted(map(_planned, requests), key=repr)
         until(lambda: sorted(map(_received, _records(receiver)), key=repr) == planned, 60)
 
