@@ -103,12 +103,6 @@ def answer_of(attributes: Attributes) -> str | None:
     return answer or ("" if values.first(attributes, *_ANSWER) == "" else None)
 
 
-def exception_in(attributes: Attributes) -> str | None:
-    """Return the type and message of an exception, which an event of a span has."""
-    parts = [values.text(attributes.get("exception.type")), values.text(attributes.get("exception.message"))]
-    return ": ".join(part for part in parts if part) or None
-
-
 def in_one_form(attributes: Attributes) -> dict[str, Any]:
     """Return attributes under flat names, with messages as lists, whichever way they were written."""
     flat = dict(_flat(attributes, "", _DEEPEST))
@@ -156,7 +150,7 @@ def conversation_of(
     replied = _messages(attributes, *_REPLIED)
     calls, answer = (attributes.get(f"ai.response.{name}") for name in ("toolCalls", "text"))
     if not replied and (calls or answer):
-        replied = [{"role": "assistant", "content": answer, "tool_calls": values.decoded(calls)}]
+        replied = [{"role": "assistant", "content": answer, "tool_calls": calls}]
     sent, replied = _messages(attributes, *_SENT, *_IN), replied or _messages(attributes, *_OUT)
     is_repeated = bool(sent) and sent[-1] in replied  # a step of a chain returns the whole conversation
     return replied if is_repeated else [*sent, *replied]
@@ -170,9 +164,8 @@ def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for key in ("gen_ai.event.content", "message"):
             inside = values.decoded(message.pop(key, None))
             message |= inside if isinstance(inside, dict) else {"content": inside} if inside else {}
-        for key in ("content", "tool_calls"):
-            held = values.decoded(message.get(key))
-            message |= {key: held} if isinstance(held, list) else {}
+        held = values.decoded(message.get("content"))
+        message |= {"content": held} if isinstance(held, list) else {}
         call_id = values.first(message, "tool_call_id", "id")
         yield {**message, "role": match[1] or "assistant", "tool_call_id": call_id}
 
