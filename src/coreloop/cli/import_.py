@@ -1,12 +1,13 @@
 """``dartlab-coreloop import`` and ``look``."""
 
+import os
 import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +20,8 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, verbose_option
-from coreloop.cli.output import Command, Output, cut, show, table, wrap
+from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, DayType, days_between, verbose_option
+from coreloop.cli.output import Command, Output, ProgressBar, cut, show, table, wrap
 from coreloop.learn.look import Looked
 from coreloop.learn.look import look as look_into
 from coreloop.learn.proposals.allowed_lines import Vocabulary
@@ -30,8 +31,10 @@ from coreloop.observe.importers.files import TraceFile, first_reason
 
 _FORMATS: Final = (
     "claude-code", "inspect", "langfuse", "langsmith", "otlp", "openai-chat", "codex", "claude-stream-json",
-    "atif", "swe-agent", "smolagents", "google-adk", "mcp-log",
+    "atif", "swe-agent", "smolagents", "google-adk", "mcp-log", "phoenix", "mlflow",
 )  # fmt: skip
+_SERVERS: Final = {"langfuse": "langfuse", "langsmith": "langsmith", "phoenix": "otlp", "mlflow": "otlp"}
+"""What can be asked for its traces, and their format."""
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
 _MAX_ERRORS: Final = 8
@@ -46,9 +49,17 @@ _SAYS_NOTHING: Final = re.compile(
 @click.option(
     "--from", "source", metavar="FORMAT", type=click.Choice(_FORMATS), help=f"One of {', '.join(_FORMATS)}."
 )
-@click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
+@click.argument("paths", nargs=-1, type=FILE_OR_FOLDER, metavar="[PATH…]")
+@click.option("--url", help="Pull from this server; --from says which.")
+@click.option("--since", type=DayType(), help="First UTC day.  [default: 7d]")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
-def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Output:
+def import_(
+    source: str | None,
+    paths: tuple[Path, ...],
+    url: str | None,
+    since: date | timedelta | None,
+    out: Path | None,
+) -> Output:
     """Convert traces of other tools into records.
 
     PATH is a file, or a folder to search. Traces that were imported before are not added again.
@@ -56,9 +67,18 @@ def import_(source: str | None, paths: tuple[Path, ...], out: Path | None) -> Ou
 
     Example: import ~/.claude/projects
     """
-    workspace = open_workspace(Path.cwd())
+    if url is None and (since is not None or not paths):
+        raise UsageError("--since needs --url" if paths else "give a PATH, or a server by --from and --url")
+    if url is not None and (paths or source not in _SERVERS):
+        needed = "reads a server, so it takes no PATH" if paths else f"needs --from {' or '.join(_SERVERS)}"
+        raise UsageError(f"--url {needed}")
+    workspace, report = open_workspace(Path.cwd()), ImportReport()
     folder = out or workspace.records_dir
-    report = run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
+    pulling = url and _pulled(source or "", url, since, workspace.audit_dir / "pulled")
+    with pulling or nullcontext(paths) as files:
+        if files:
+            reader = _SERVERS.get(source or "", source)
+            report = run_import(reader, files, workspace, out=folder, now_s=time.time(), watching=reading_bar)
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
     if not report.unusable:
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
@@ -80,6 +100,17 @@ def look(paths: tuple[Path, ...], verbose: bool) -> Output:
     """
     looked = look_into(paths, now=datetime.now(UTC), watching=reading_bar)
     return Output(_look_facts(looked), _look_lines(looked, is_verbose=verbose))
+
+
+def _pulled(
+    server: str, url: str, since: date | timedelta | None, parent: Path
+) -> AbstractContextManager[Sequence[Path]]:
+    """The files with a server's traces, while a block reads them."""
+    from coreloop.observe.importers.pull import pulled
+
+    now, bar = datetime.now(UTC).replace(microsecond=0), ProgressBar("pulling")
+    first = None if since is None else days_between(now.date(), since, timedelta())[0]
+    return pulled(server, url, parent, environ=os.environ, now=now, since=first, progress=bar.show)
 
 
 @contextmanager

@@ -181,7 +181,7 @@ _PERIOD_S: Final = 0.1  # chosen: often enough to look alive
 
 
 class ProgressBar:
-    """A percentage that appears on a terminal after one second and is erased at the end.
+    """A percentage, or a count, that appears on a terminal after one second and is erased at the end.
 
     Parameters
     ----------
@@ -199,10 +199,15 @@ class ProgressBar:
         """Set how many bytes are processed; all of them end it."""
         if done_bytes >= total_bytes:
             self.end()
-        elif time.monotonic() >= self._next_s and sys.stderr.isatty():
+        else:
+            self.show(f"{100 * done_bytes // total_bytes}%")
+
+    def show(self, done: str) -> None:
+        """Show how much is done, if it is time to."""
+        if time.monotonic() >= self._next_s and sys.stderr.isatty():
             self._next_s = time.monotonic() + _PERIOD_S
             self._is_shown = True
-            click.echo(f"\r{self._label}: {100 * done_bytes // total_bytes}%", nl=False, err=True)
+            click.echo(f"\r{self._label}: {done}", nl=False, err=True)
 
     def end(self) -> None:
         """Erase the line if it is shown."""
