@@ -20,6 +20,7 @@ from postgres_servers import newest, running_server
 from promoting import Project, copy_project, hush_git, make_project
 from weekly import WEEKLY
 
+os.environ.pop("COLUMNS", None)  # as xdist's workers have it
 # the examples of a test are the same in each run: 40 show what a change breaks, the weekly run looks further
 settings.register_profile(
     "thorough",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from coreloop.base.records import Record
+from coreloop.observe.argument_sources import Sources
 from coreloop.observe.importers import importers
 from coreloop.observe.importers.files import TraceFile, UnusableFile
 from coreloop.observe.importers.traced_request import SkippedTrace, TracedRequest, record_of
@@ -136,4 +137,5 @@ def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
 
 def recorded(request: TracedRequest) -> Record:
     """The record of a request, without a project's settings."""
-    return record_of(request, LogSettings(Journal(Path()), None, [b""]), lambda reason: None)
+    settings = LogSettings(Journal(Path()), None, [b""])
+    return record_of(request, settings, lambda reason: None, Sources())

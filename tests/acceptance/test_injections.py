@@ -193,7 +193,9 @@ def test_what_was_asked_and_found_is_data(tmp_path: Path):
     assert {leak.partition(":")[0] for leak in leaks(shown)} <= PRESCRIBED
     gaps = facts_of(command(tmp_path, "repair", "show", "--json").assert_code())["gaps"]
     assert any(CANARY in gap["untrusted_topic"] for gap in gaps)
-    for words in ("repair show", "jobs show", "runs list", "search tests", "refine --own", "pattern --own"):
+    own = "--in-dir data/audit/own"
+    listings = ("repair show", "jobs show", "runs list", "search tests", f"refine {own}", f"pattern {own}")
+    for words in listings:
         assert leaks(facts_of(command(tmp_path, *words.split(), "--json").assert_code())) == []
 
 

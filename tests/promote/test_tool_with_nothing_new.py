@@ -43,7 +43,7 @@ def test_a_rejected_statement_is_refused_with_who_rejected_it(workspace: Workspa
         judged_by="Ann",
     )
     append_verdict(workspace.judgments_dir, judgment)
-    with pytest.raises(RefusedError, match=rf"promoted: {OLD['id']}: rejected by Ann: V \(violation\)"):
+    with pytest.raises(RefusedError, match=rf"waits: {OLD['id']}: rejected by Ann: V \(violation\)"):
         select_tool(workspace, "analysis", None)
 
 

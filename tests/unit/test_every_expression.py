@@ -16,7 +16,7 @@ CUT_BEFORE: Final = {
     "coreloop.cli.promote: Got unexpected extra arguments? \\((\\S+).*\\)": "what a person typed",
     "coreloop.observe.reading.error_texts._NUMBER": "an error's text, cut",
     "coreloop.observe.reading.error_texts._VALUES": "an error's text, cut",
-    "coreloop.observe.reading.own_values.QUOTED": "an error's text, cut",
+    "coreloop.observe.reading.error_texts._QUOTED": "an error's text, cut",
     "coreloop.sanitize.detectors.contact._VERSION": "what stands before a number, cut",
     "coreloop.sanitize.detectors.rule._WORD_BEFORE": "what stands before a find, cut",
     r"coreloop.sanitize.detectors.rule: [0-9A-Za-z_-]*\Z": "what stands before a find, cut",

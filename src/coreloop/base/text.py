@@ -51,7 +51,7 @@ def fitted(text: str, columns: int) -> str:
 
 
 def wrapped(text: str, columns: int, *, indent: str = "") -> str:
-    """Wrap a line to the width of a terminal; only words that are too long are split.
+    """Wrap a line to the width of a terminal; words that are too long are split, but no path or address.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def wrapped(text: str, columns: int, *, indent: str = "") -> str:
         if used:
             lines, used = [*lines, ""], 0
         for char in word:
-            if used + text_width(char) > room:
+            if used + text_width(char) > room and "/" not in word:
                 lines, used = [*lines, ""], 0
             lines[-1] += char
             used += text_width(char)

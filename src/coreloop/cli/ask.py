@@ -14,7 +14,7 @@ from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.excerpt import LINES, PassageView, place_line
 from coreloop.cli.options import FILE_OR_FOLDER, verbose_option
-from coreloop.cli.output import Command, Output, for_people, is_json
+from coreloop.cli.output import Command, Output, for_people, is_json, say
 
 if TYPE_CHECKING:
     from coreloop.answer.repair.feedback import Notice
@@ -140,11 +140,11 @@ def show_attempt(run: "Run") -> None:
     case = knowledge_of(state)
     attempt = case.attempts[-1]
     if case.repairs and not attempt.sentences:
-        click.echo(in_language_of(state.question)("no source says so yet"), err=True)
+        say(in_language_of(state.question)("no source says so yet"), err=True)
     done = [line for repair in case.repairs if repair.attempt == attempt.number for line in repair.jobs]
     files = dict.fromkeys(job.partition(" ")[2].removesuffix(": done") for job in done)
     for line in done if is_json() else files:
-        click.echo(printable(f"  {line}"), err=True)
+        say(printable(f"  {line}"), err=True)
 
 
 def _find_nearby(workspace: Workspace, question: str, answer: "AgentResponse") -> "list[Source]":

@@ -9,6 +9,7 @@ from coreloop.answer.deps import Deps
 from coreloop.answer.research.earlier_researches import Like, like_sessions, named_session, read_session
 from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
+from coreloop.cli.output import say
 from coreloop.cli.runs_output import printable_text
 from coreloop.runs.stores.store import Store
 
@@ -46,11 +47,11 @@ def _ask_person(like: Sequence[Like]) -> str | None:
     """Return the research that a person wants to continue, or None for a new one."""
     exact = next((one for one in like if one.likeness == "exact"), None)
     if exact is not None:
-        click.echo(_found_line(exact), err=True)
+        say(_found_line(exact), err=True)
     for place, one in enumerate(like, 1):
-        click.echo(f"{place}  {_label(one)}  {_figures(one)}", err=True)
-        click.echo(f"   {one.likeness}, {one.row.status}, {one.row.run_id}", err=True)
-    click.echo(f"n  {in_language_of(like[0].row.question)('Start new')}", err=True)
+        say(f"{place}  {_label(one)}  {_figures(one)}", err=True)
+        say(f"   {one.likeness}, {one.row.status}, {one.row.run_id}", err=True)
+    say(f"n  {in_language_of(like[0].row.question)('Start new')}", err=True)
     numbers = [str(place) for place in range(1, len(like) + 1)]
     choice = click.Choice([*numbers, "n", "new"])
     default = str(like.index(exact) + 1) if exact is not None else "n"
@@ -63,8 +64,8 @@ def _continued(store: Store, run_id: str, question: str) -> str:
     asked = read_session(store, run_id).question
     is_other = asked != question.strip()
     dropped = "; the question that you gave is not asked, leave out --run for it" if is_other else ""
-    click.echo(resumed_line(run_id, asked), err=True)
-    click.echo(f"continuing {run_id}: {printable_text(asked)}{dropped}", err=True)
+    say(resumed_line(run_id, asked), err=True)
+    say(f"continuing {run_id}: {printable_text(asked)}{dropped}", err=True)
     return run_id
 
 

@@ -1,6 +1,5 @@
 """``dartlab-coreloop demo``."""
 
-import dataclasses
 import shlex
 import shutil
 import sys
@@ -19,8 +18,8 @@ from coreloop.base.messages import number_of
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.mining_options import written_notes
 from coreloop.cli.options import FOLDER
-from coreloop.cli.output import Command, Output, is_json, show
-from coreloop.cli.pattern import proposal_lines, proposals_facts
+from coreloop.cli.output import Command, Output, hung, is_json, show
+from coreloop.cli.pattern import proposal_lines
 from coreloop.cli.promote import change_lines
 from coreloop.cli.refine import refined_lines
 from coreloop.learn.effect.estimate import HORIZON_DAYS
@@ -28,9 +27,8 @@ from coreloop.learn.propose import PatternResult, RefineResult
 
 
 @click.command(cls=Command)
-@click.option("--seed", default=7, show_default=True, help="The same seed gives the same proposals.")
 @click.option("--out", type=FOLDER, help="A new or empty folder.  [default: a temporary folder]")
-def demo(seed: int, out: Path | None) -> Output:
+def demo(out: Path | None) -> Output:
     """Run the loop on a scratch project, without a key or a network.
 
     A scripted agent answers 300 questions with the tools of a small help desk and makes mistakes. The demo
@@ -40,8 +38,9 @@ def demo(seed: int, out: Path | None) -> Output:
     """
     folder = out if out is not None else Path(tempfile.mkdtemp(prefix="coreloop-demo-"))
     tell = partial(_show, folder=folder)
-    result = run_demo(folder, seed=seed, now=datetime.now(UTC), tell=tell)
-    output = Output(_facts(result), _what_to_try(folder, result))
+    result = run_demo(folder, now=datetime.now(UTC), tell=tell)
+    facts = {"folder": folder, "branch": result.promoted and result.promoted.done.branch}
+    output = Output(facts, _what_to_try(folder, result))
     if result.failed is None:
         return output
     show(output)
@@ -50,40 +49,42 @@ def demo(seed: int, out: Path | None) -> Output:
 
 def _show(stage: DemoStage, *, folder: Path) -> None:
 
+    if not is_json():
+        show(_output(stage, folder))
+
+
+def _output(
+    stage: DemoCounts | PatternResult | RefineResult | Promoted | SimulatedEffect, folder: Path
+) -> Output:
+
     if isinstance(stage, DemoCounts):
-        click.echo("\n".join(_recorded(stage, folder)), err=is_json())
-    elif not is_json():
-        show(_output(stage))
-
-
-def _output(stage: PatternResult | RefineResult | Promoted | SimulatedEffect) -> Output:
-
+        return Output(None, _recorded(stage, folder))
     if isinstance(stage, PatternResult):
-        head, lines = "pattern  what successful requests have in common\n", proposal_lines(stage)
-        return Output(None, [head, *lines], written_notes(stage.paths))
+        head, lines = "pattern  what successful requests have in common", proposal_lines(stage)
+        return Output(None, [head, "", *lines], written_notes(stage.paths))
     if isinstance(stage, RefineResult):
-        head, lines = "\nrefine   what failed calls have in common\n", refined_lines(stage)
-        return Output(None, [head, *lines], written_notes(stage.paths))
+        head, lines = "refine   what failed calls have in common", refined_lines(stage)
+        return Output(None, ["", head, "", *lines], written_notes(stage.paths))
     if isinstance(stage, SimulatedEffect):
         return Output(None, _effect_lines(stage))
     outcome = "committed to a branch; in a real project, a draft pull request"
-    head = f"\npromote  {stage.plan.proposal.id}: {outcome}\n"
-    return Output(None, [head, *change_lines(stage.plan, stage.done, stage.body)])
+    head = hung("promote  ", f"{stage.plan.proposal.id}: {outcome}")
+    return Output(None, ["", head, "", *change_lines(stage.plan, stage.done, stage.body)])
 
 
 def _recorded(recorded: DemoCounts, folder: Path) -> Iterator[str]:
     calls = f"{number_of(recorded.n_calls, 'tool call')}, {recorded.n_failed_calls} of them failed"
     yield f"observe  {number_of(recorded.n_requests, 'request')} recorded: {calls}"
-    yield f"         written to {folder / 'data' / 'audit' / 'ai-ask'}\n"
+    yield from (f"         written to {folder / 'data' / 'audit' / 'ai-ask'}", "")
 
 
 def _effect_lines(effect: SimulatedEffect) -> Iterator[str]:
 
     decision = effect.decision
-    yield (
-        f"\neffect   SIMULATED: {HORIZON_DAYS} days of {CALLS_A_DAY} calls a day after a merge; "
-        f"{FOLLOWED:.0%} of those against the line become right\n"
-    )
+    days = f"SIMULATED: {HORIZON_DAYS} days of {CALLS_A_DAY} calls a day after a merge"
+    yield ""
+    yield hung("effect   ", f"{days}; {FOLLOWED:.0%} of those against the line become right")
+    yield ""
     on = f", {decision.day} days after the merge" if decision.day is not None else ""
     yield f"  {effect.tool}: {decision.verdict}{on}"
     if decision.look is not None:
@@ -113,16 +114,3 @@ def _this_program() -> list[str]:
         return [sys.executable, "-m", "coreloop"]
     found = shutil.which(called.name)
     return [called.name if found and Path(found).absolute() == called.absolute() else str(called.absolute())]
-
-
-def _facts(result: DemoResult) -> dict[str, object]:
-
-    promoted, effect = result.promoted, result.effect
-    promotion = promoted and {
-        "id": promoted.plan.proposal.id,
-        "branch": promoted.done.branch,
-        "body": promoted.body,
-        "verdict": promoted.plan.replay.verdict,
-    }
-    simulated = effect and {"tool": effect.tool, **dataclasses.asdict(effect.decision)}
-    return {**proposals_facts(result.proposed), "promotion": promotion, "simulated_effect": simulated}

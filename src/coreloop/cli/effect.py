@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,11 +13,11 @@ import click
 
 from coreloop.base.errors import UsageError
 from coreloop.base.messages import number_of
-from coreloop.base.project.workspace import open_workspace
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.cli.options import candidate_option, id_option, tool_option, verbose_option
-from coreloop.cli.output import Command, Output, for_people, wrap
+from coreloop.cli.output import Command, Output, for_people, say, wrap
 
 if TYPE_CHECKING:
     from coreloop.learn.effect.effect import Effect
@@ -54,9 +55,9 @@ def measure(
     from coreloop.promote.measure.run import measure as ask
     from coreloop.promote.run import PromoteRequest, select_proposals
 
-    if (tool is None) is (wanted is None) or (wanted and candidate is None):
-        raise UsageError("nothing to measure; give --tool NAME, or --candidate FILE with --id ID")
     workspace, now = open_workspace(Path.cwd()), datetime.now(UTC)
+    if (tool is None) is (wanted is None) or (wanted and candidate is None):
+        return list_waiting(workspace, "measure")
     request = PromoteRequest(path=candidate, wanted=wanted, tool=tool)
     options = MeasureOptions(n_about=contexts, budget_usd=budget_usd, confirmed=confirm)
     proposals, _ = select_proposals(workspace, request)
@@ -71,6 +72,28 @@ def measure(
     return Output(measured, _measured_lines(measured), code=int(measured.verdict == "hurts"))
 
 
+def list_waiting(workspace: Workspace, verb: str) -> Output:
+    """Return what a command could take that was given nothing: the commands, each above its lines.
+
+    Raises
+    ------
+    UsageError
+        Nothing waits.
+    """
+    from coreloop.admin.status.status import command_for, waiting
+    from coreloop.learn.verdicts.proposal_state import kept_states
+    from coreloop.observe.judgments import read_verdicts
+
+    texts = defaultdict[str, list[str]](list)
+    for proposed in waiting(kept_states(workspace, read_verdicts(workspace.judgments_dir))):
+        if proposed.entry is not None:
+            texts[command_for(verb, proposed)].append(proposed.entry.text)
+    if not texts:
+        raise UsageError("no line waits; dartlab-coreloop says what is next")
+    lines = ("\n".join([command, *(wrap(f"    {text}") for text in own)]) for command, own in texts.items())
+    return Output(untrusted({"waiting": texts}), lines, code=2)
+
+
 _STYLES = {"helps": "green", "hurts": "red", "moved": "red", "worse, all kinds": "red", "no effect": "yellow"}
 
 
@@ -80,12 +103,10 @@ def show_estimate(prepared: "Prepared") -> None:
     left = estimate.n_questions - estimate.n_known
     cost = "at an unknown price" if estimate.microusd is None else f"at most ${estimate.microusd / 1e6:.2f}"
     known = f", {estimate.n_known:,} answered before" if estimate.n_known else ""
-    click.echo(
-        f"asks {printable(prepared.subject.model)} {number_of(left, 'question')} at most, {cost}{known}",
-        err=True,
-    )
+    asked = f"asks {printable(prepared.subject.model)} {number_of(left, 'question')} at most"
+    say(f"{asked}, {cost}{known}", err=True)
     if not prepared.may_ask:
-        click.echo("nothing asked: the questions could go to another machine; add --confirm", err=True)
+        say("nothing asked: the questions could go to another machine; add --confirm", err=True)
 
 
 def _measured_lines(measured: "Measurement") -> Iterator[str]:
@@ -143,13 +164,12 @@ def effects_lines(effects: "Effects", *, is_verbose: bool = False) -> Iterator[s
     """Yield the changes with their verdicts, ``hurts`` first, then other alarms and the newest."""
     older, newest = effects.effects[:-_MAX_SHOWN], effects.effects[-_MAX_SHOWN:]
     listed = [*(effect for effect in older if is_verbose or effect.is_alarm), *newest]
-    with_notes = is_verbose or len(listed) == 1
     for effect in sorted(listed, key=lambda effect: (effect.rank, -effect.change.place)):
-        yield from _effect_lines(effect, with_notes=with_notes)
+        yield from _effect_lines(effect, with_notes=is_verbose)
     if not listed:
         yield "no description of a tool has changed in the base branch yet"
         yield "  merge a promotion, and the days after it are compared; status lists what is open"
-    left_out = ["what else is known"] if any(one.notes for one in listed) and not with_notes else []
+    left_out = ["what else is known"] if any(one.notes for one in listed) and not is_verbose else []
     if n_older := len(effects.effects) - len(listed):
         left_out.append(number_of(n_older, "older change"))
     if left_out:
@@ -191,7 +211,7 @@ def effect_chart(look: "Look", *, columns: int = 30) -> str:
 def _effect_lines(effect: "Effect", *, with_notes: bool) -> Iterator[str]:
     change = effect.change
     verdict = click.style(printable(effect.title), fg=_STYLES.get(effect.verdict), bold=True)
-    since = f", since {effect.decided_on}" if effect.decided_on else ""
+    since = f", known since {effect.decided_on}" if effect.decided_on else ""
     yield f"{click.style(printable(change.tool), bold=True)}: {verdict}{since}"
     whose = " ".join(change.ids) or ("a revert" if change.is_revert else "by hand")
     number = f" (#{change.pull_request})" if change.pull_request else ""

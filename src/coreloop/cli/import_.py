@@ -1,15 +1,15 @@
 """``dartlab-coreloop import`` and ``look``."""
 
-import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import click
 
@@ -20,21 +20,22 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, DayType, days_between, verbose_option
-from coreloop.cli.output import Command, Output, ProgressBar, cut, show, table, wrap
+from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, verbose_option
+from coreloop.cli.output import Command, Output, cut, show, table, wrap
 from coreloop.learn.look import Looked
 from coreloop.learn.look import look as look_into
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import ErrorRow, Statement
 from coreloop.observe.importers.append_requests import ImportReport, run_import
-from coreloop.observe.importers.files import TraceFile, first_reason
+from coreloop.observe.importers.files import TraceFile, find_trace_files, first_reason
+from coreloop.observe.importers.recognition import all_suffixes
 
 _FORMATS: Final = (
     "claude-code", "inspect", "langfuse", "langsmith", "otlp", "openai-chat", "codex", "claude-stream-json",
-    "atif", "swe-agent", "smolagents", "google-adk", "mcp-log", "phoenix", "mlflow",
+    "atif", "swe-agent", "smolagents", "google-adk", "mcp-log",
 )  # fmt: skip
-_SERVERS: Final = {"langfuse": "langfuse", "langsmith": "langsmith", "phoenix": "otlp", "mlflow": "otlp"}
-"""What can be asked for its traces, and their format."""
+_LOOK_S: Final = 1.0  # chosen: a look is a stat of each file, which every system has, unlike its own notices
+_PAUSE_S: Final = 60.0  # as of a pause that ends a turn of Claude Code
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
 _MAX_ERRORS: Final = 8
@@ -49,17 +50,10 @@ _SAYS_NOTHING: Final = re.compile(
 @click.option(
     "--from", "source", metavar="FORMAT", type=click.Choice(_FORMATS), help=f"One of {', '.join(_FORMATS)}."
 )
-@click.argument("paths", nargs=-1, type=FILE_OR_FOLDER, metavar="[PATH…]")
-@click.option("--url", help="Pull from this server; --from says which.")
-@click.option("--since", type=DayType(), help="First UTC day.  [default: 7d]")
+@click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
-def import_(
-    source: str | None,
-    paths: tuple[Path, ...],
-    url: str | None,
-    since: date | timedelta | None,
-    out: Path | None,
-) -> Output:
+@click.option("--follow", "is_followed", is_flag=True, help="Go on with what is written later, until Ctrl-C.")
+def import_(source: str | None, paths: tuple[Path, ...], *, out: Path | None, is_followed: bool) -> Output:
     """Convert traces of other tools into records.
 
     PATH is a file, or a folder to search. Traces that were imported before are not added again.
@@ -67,24 +61,39 @@ def import_(
 
     Example: import ~/.claude/projects
     """
-    if url is None and (since is not None or not paths):
-        raise UsageError("--since needs --url" if paths else "give a PATH, or a server by --from and --url")
-    if url is not None and (paths or source not in _SERVERS):
-        needed = "reads a server, so it takes no PATH" if paths else f"needs --from {' or '.join(_SERVERS)}"
-        raise UsageError(f"--url {needed}")
-    workspace, report = open_workspace(Path.cwd()), ImportReport()
+    workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
-    pulling = url and _pulled(source or "", url, since, workspace.audit_dir / "pulled")
-    with pulling or nullcontext(paths) as files:
-        if files:
-            reader = _SERVERS.get(source or "", source)
-            report = run_import(reader, files, workspace, out=folder, now_s=time.time(), watching=reading_bar)
+
+    def run() -> ImportReport:
+        return run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
+
+    report = _follow(run, paths) if is_followed else run()
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
     if not report.unusable:
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
     show(output)
     insisted = f"; --from {source} cannot use it" if source else ""
     raise UsageError(f"{first_reason(report.unusable)}{insisted}")
+
+
+def _follow(run: Callable[[], ImportReport], paths: Sequence[Path]) -> NoReturn:
+    """Import at once where a file has grown, and each minute, since a pause ends a turn of a conversation.
+
+    It reads a tenth of the time at most.
+    """
+    last: list[tuple[Path, int]] = []
+    read_at, took_s = -inf, 0.0
+    while True:
+        files = find_trace_files(paths, all_suffixes(), now_s=time.time())
+        sizes = [(file.path, file.size_bytes) for file in files]
+        began = time.monotonic()
+        if sizes != last or began - read_at >= _PAUSE_S:
+            report = run()
+            if report.added or report.corrected:
+                show(Output(import_facts(report), [_records_line(report)]))
+            last, read_at = sizes, time.monotonic()
+            took_s = read_at - began
+        time.sleep(max(_LOOK_S, 10 * took_s))
 
 
 @click.command(cls=Command)
@@ -102,17 +111,6 @@ def look(paths: tuple[Path, ...], verbose: bool) -> Output:
     return Output(_look_facts(looked), _look_lines(looked, is_verbose=verbose))
 
 
-def _pulled(
-    server: str, url: str, since: date | timedelta | None, parent: Path
-) -> AbstractContextManager[Sequence[Path]]:
-    """The files with a server's traces, while a block reads them."""
-    from coreloop.observe.importers.pull import pulled
-
-    now, bar = datetime.now(UTC).replace(microsecond=0), ProgressBar("pulling")
-    first = None if since is None else days_between(now.date(), since, timedelta())[0]
-    return pulled(server, url, parent, environ=os.environ, now=now, since=first, progress=bar.show)
-
-
 @contextmanager
 def reading_bar(files: Sequence[TraceFile]) -> Iterator[Iterable[TraceFile]]:
     """Show a progress bar of the files if there is much to read and stderr is a terminal."""
@@ -124,8 +122,7 @@ def reading_bar(files: Sequence[TraceFile]) -> Iterator[Iterable[TraceFile]]:
 
 
 def _import_lines(report: ImportReport) -> Iterator[str]:
-    added = f"{report.added:,} added, {report.already_there:,} already there"
-    yield f"records: {added}; files: {report.n_files:,}"
+    yield _records_line(report)
     if report.tools:
         yield f"calls: {report.tools.total():,} of {number_of(len(report.tools), 'tool')}:"
     yield from (cut(f"  {n:>7,}  {name}") for name, n in report.tools.most_common(_MAX_TOOLS_SHOWN))
@@ -135,6 +132,12 @@ def _import_lines(report: ImportReport) -> Iterator[str]:
     if report.since is not None:
         refine = f"dartlab-coreloop refine --since {report.since}"
         yield f"{_days(report)}; see why calls fail: {refine}"
+
+
+def _records_line(report: ImportReport) -> str:
+    corrected = f", {report.corrected:,} corrected" if report.corrected else ""
+    added = f"{report.added:,} added{corrected}, {report.already_there:,} already there"
+    return f"records: {added}; files: {report.n_files:,}"
 
 
 def _days(report: ImportReport) -> str:
@@ -147,7 +150,7 @@ def _days(report: ImportReport) -> str:
 def import_facts(report: ImportReport) -> dict[str, object]:
     """Return what was read as JSON has it."""
     return {
-        **fields_of(report, "n_files", "records", "added", "already_there", "formats"),
+        **fields_of(report, "n_files", "records", "added", "corrected", "already_there", "formats"),
         **fields_of(report, "skipped", "dropped", "unseen"),
         **untrusted({"tools": dict(report.tools.most_common())}),
         **fields_of(report, "since", "first_day", "last_day"),

@@ -10,19 +10,18 @@ import click
 
 from coreloop.admin.checks.diagnosis import Diagnosis
 from coreloop.admin.checks.registry import check_setup
-from coreloop.admin.init.run import DraftPreview, Initialised, InitRequest, initialise, preview_drafts
+from coreloop.admin.init.run import Initialised, InitRequest, initialise
 from coreloop.admin.init.scaffold import REQUIREMENTS, uses_github
 from coreloop.base.git.repository import Repository, github_repo
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded
-from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import confirm_option, int_option, verbose_option
 from coreloop.cli.output import Command, Output, for_people, hung, wrap
+from coreloop.cli.status import read_next_step
 
-_MAX_DRAFTS = 5
 _VERBS = {"new": "write", "grows": "append to", "filled": "fill in", "updated": "update", "there": "keep"}
 
 
@@ -42,7 +41,7 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
     also the workflows, the branch rules and CODEOWNERS. Existing files are never overwritten, except
     .github/coreloop-dependencies.txt, which becomes that of this version; coreloop.yaml gains reach. An
     organization cannot review, so it needs --owner. --source also takes a wheel of the repository.
-    Says what the first drafts would be; with --confirm, also what doctor says.
+    With --confirm, also says what doctor says.
 
     Example: init --owner @alex --confirm
     """
@@ -61,22 +60,22 @@ def init(owner: str | None, source: str | None, max_open: int | None, confirm: b
     done = initialise(workspace, request)
     is_done = confirm or all(file.state == "there" for file in done.files)
     checks = check_setup(root, now=now, environ=os.environ) if is_done else ()
-    preview = preview_drafts(open_workspace(root), now=now)
     facts = {
         "root": root,
         "files": [fields_of(file, "path", "state", "added") for file in done.files],
         **fields_of(done, "left_out", "notes"),
         "written": confirm,
         "checks": checks,
-        "preview": with_untrusted(preview, "undefined") if preview is not None else None,
     }
     lines = [*_file_lines(root, done, confirm=confirm)]
     if checks:
         lines += ["", "dartlab-coreloop doctor", *diagnosis_lines(checks)]
-    todo = next((each.todo for each in checks if each.level != "ok"), "dartlab-coreloop doctor")
-    todo = "dartlab-coreloop refine" if preview is not None else todo
-    lines += _preview_lines(preview)
-    lines += ["", hung("next: ", todo if is_done else "dartlab-coreloop init --confirm")]
+    urgent = ("records", "warning")  # nothing else matters before the first record
+    faults = (one.todo for one in checks if one.level == "fault" or (one.check, one.level) == urgent)
+    todo = next(faults, "")
+    if not is_done:
+        todo = "dartlab-coreloop init --confirm"
+    lines += ["", hung("next: ", todo or read_next_step(open_workspace(root), now=now))]
     return Output(facts, lines, for_people(map(wrap, _notes(request, done))))
 
 
@@ -110,25 +109,6 @@ def _file_lines(root: Path, done: Initialised, *, confirm: bool) -> Iterator[str
     else:
         owner = f", and check {done.reviewer} in CODEOWNERS" if done.reviewer is not None else ""
         yield wrap(f"{files} written; commit them{owner}")
-
-
-def _preview_lines(preview: DraftPreview | None) -> Iterator[str]:
-    if preview is None:
-        return
-    yield ""
-    if not preview.n_records:
-        yield "the newest records are too many for a preview; dartlab-coreloop refine reads them"
-        return
-    n_drafts = len(preview.drafts)
-    yield f"first drafts, from {number_of(preview.n_records, 'record')} of 30 days: {n_drafts}"
-    yield from (wrap(f"  {tool}: {line}") for tool, line in preview.drafts[:_MAX_DRAFTS])
-    if n_drafts > _MAX_DRAFTS:
-        yield f"  … and {n_drafts - _MAX_DRAFTS} more"
-    if preview.undefined:
-        tools = ", ".join(preview.undefined[:_MAX_DRAFTS])
-        yield wrap(f"more lines hold, but the source does not define the tools; name them in tools: {tools}")
-    if preview.n_unread:
-        yield f"{number_of(preview.n_unread, 'older file')} not read; dartlab-coreloop refine reads all"
 
 
 @click.command(cls=Command)

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import click
-
 from coreloop.answer.agent.agent_state import AgentKnowledge, disputed, notes_line, to_complete
 from coreloop.answer.agent.plan import PlannedIteration
 from coreloop.answer.research.findings import Hypothesis
@@ -13,6 +11,7 @@ from coreloop.answer.research.research_state import Dropped, Knowledge, knowledg
 from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import begun_line
+from coreloop.cli.output import say
 from coreloop.runs.active_run import Run
 from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue
@@ -249,7 +248,8 @@ def show_progress(run: Run) -> None:
     knowledge = knowledge_of(state)
     new = [search.query for search in state.search_history if search.iteration == state.iteration]
     _echo(f"✓ NEW: '{query}'" for query in new)
-    _echo(iteration_lines(state, Iteration(number=state.iteration, plan=_upcoming(state, knowledge))))
+    planned = (query.query for query in knowledge.plan_queries if query.iteration == state.iteration + 1)
+    _echo(iteration_lines(state, Iteration(number=state.iteration, plan=tuple(planned))))
     if isinstance(run.decide(), Continue):
         _echo(following_lines(state))
         _echo(focus_lines(state))
@@ -263,9 +263,4 @@ def show_begin(state: State) -> None:
 
 def _echo(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(printable(line), err=True)
-
-
-def _upcoming(state: State, knowledge: Knowledge) -> tuple[str, ...]:
-    upcoming = [query for query in knowledge.plan_queries if query.iteration == state.iteration + 1]
-    return tuple(one.query for one in upcoming)
+        say(printable(line), err=True)

@@ -22,7 +22,7 @@ from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import int_option
-from coreloop.cli.output import Group, Output, for_people, table
+from coreloop.cli.output import Group, Output, for_people, say, table
 from coreloop.cli.runs_output import of, printable_text
 from coreloop.runs.jobs.queue import STATUSES, Job, JobQueue, Status, forget_expired, open_queue
 from coreloop.runs.jobs.work import work as do_jobs
@@ -69,7 +69,7 @@ def show(job_id: str | None, status: Status | None, limit: int) -> Output:
 
     Example: jobs show --status dead
     """
-    with _project_queue() as queue:
+    with open_queue(open_workspace(Path.cwd()), environ=os.environ) as queue:
         if job_id is not None:
             job = queue.get(job_id)
             return Output(with_untrusted(job, "error", "result"), _job_lines(job))
@@ -100,38 +100,28 @@ def cancel(job_id: str) -> Output:
 
 
 def _tell(change: Callable[[JobQueue], Job]) -> Output:
-    with _project_queue() as queue:
+    with open_queue(open_workspace(Path.cwd()), environ=os.environ) as queue:
         job = change(queue)
     return Output(fields_of(job, "id", "name", "status"), _status_line(job))
 
 
 @contextmanager
-def _project_queue() -> Iterator[JobQueue]:
-    """Open the queue of the project in the current folder."""
-    with open_queue(open_workspace(Path.cwd()), environ=os.environ) as queue:
-        yield queue
-
-
-@contextmanager
 def _stopped_by_signals() -> Iterator[Event]:
-    """Give an event that the first Ctrl-C or SIGTERM sets; the second one acts as usual."""
+    """Give an event that Ctrl-C or SIGTERM sets; the same signal again acts as usual."""
     stop = Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def restore() -> None:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-    def set_stop(*_: object) -> None:
+    def set_stop(number: int, _: object) -> None:
         stop.set()
-        restore()
+        signal.signal(number, before[signal.Signals(number)])
 
     for number in before:
         signal.signal(number, set_stop)
     try:
         yield stop
     finally:
-        restore()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _cells(job: Job) -> tuple[str, ...]:
@@ -144,8 +134,6 @@ def _job_lines(job: Job) -> Iterator[str]:
     yield _status_line(job)
     rows = (
         ("about", _text(job.payload)),
-        ("key", _text(job.key)),
-        ("priority", str(job.priority)),
         ("attempts", of(f"{job.attempts}", f"{job.max_attempts}")),
         ("created", f"{job.created_at:%Y-%m-%d %H:%M}"),
         ("due", f"{job.run_at:%Y-%m-%d %H:%M}" if job.status == "queued" else ""),
@@ -163,7 +151,7 @@ def _status_line(job: Job) -> str:
 def show_outcome(job: Job) -> None:
     """Print on stderr how an attempt ended."""
     error = f": {_text(job.error)}" if job.error else ""
-    click.echo(f"{_status_line(job)}{error}", err=True)
+    say(f"{_status_line(job)}{error}", err=True)
 
 
 def _text(value: object) -> str:
@@ -172,10 +160,7 @@ def _text(value: object) -> str:
     return printable_text(text)
 
 
-_GATES: Final = {
-    "coverage": "{good:,} of {total:,} files indexed and fresh",
-    "io": "{good:,} of {total:,} public functions documented and indexed",
-}
+_GATES: Final = {"coverage": "files indexed and fresh", "io": "public functions documented and indexed"}
 
 
 @click.group(cls=Group)
@@ -201,29 +186,28 @@ def gates() -> Output:
 
 @repair.command("show")
 @click.option("--close", "gap_id", metavar="ID", help="Close a gap, after you wrote what it lacks.")
-@click.option("--all", "show_all", is_flag=True, help="Show all gaps, and what is closed or decided.")
-def show_repair(gap_id: str | None, *, show_all: bool) -> Output:
+def show_repair(gap_id: str | None) -> Output:
     """List gaps, and the links that repairs suggest.
 
     A gap is a question that repairs could not answer. The gaps that came back most often are first. A
     suggestion links code and schemas.
 
-    Example: repair show --all
+    Example: repair show
     """
     with project_deps() as deps:
         if gap_id is not None:
             deps.tables.close_gaps(gap_id=gap_id, by="person", now=datetime.now(UTC))
-        gaps = deps.tables.gaps(open_only=not show_all)
+        gaps = deps.tables.gaps()
         reasons = {gap.topic: deps.tables.reasons(gap.topic) for gap in gaps}
-        suggestions = deps.tables.suggestions(status=None if show_all else "pending")
+        suggestions = deps.tables.suggestions(status="pending")
     listed = [{**asdict(gap), "rejected_because": reasons[gap.topic]} for gap in gaps]
     facts = {
         "gaps": [with_untrusted(gap, "topic", "rejected_because") for gap in listed],
         "suggestions": [_decided(one).value for one in suggestions],
     }
-    newest = gaps if show_all else sorted(gaps, key=lambda gap: gap.id)[-10:]  # chosen: half a screen
+    newest = sorted(gaps, key=lambda gap: gap.id)[-10:]  # chosen: half a screen
     lines = [line for gap in gaps if gap in newest for line in _gap_lines(gap, reasons[gap.topic])]
-    lines += [f"and {len(gaps) - len(newest)} more: --all"] if len(newest) < len(gaps) else []
+    lines += [f"and {len(gaps) - len(newest)} more: --json"] if len(newest) < len(gaps) else []
     notes = for_people(["close a gap: dartlab-coreloop repair show --close ID"] if gaps else [])
     links = [*map(_line, suggestions)] or ["no suggestions"]
     return Output(facts, [*(lines or ["no gaps"]), *links], notes)
@@ -260,8 +244,7 @@ def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:
     for reading in readings:
         now, before = reading.now, reading.before
         was = f", {before.share:.1%} on {before.day}" if before else ""
-        counts = _GATES[now.gate].format(good=now.good, total=now.total)
-        yield f"{now.gate:<9} {now.share:6.1%}  {counts}{was}"
+        yield f"{now.gate:<9} {now.share:6.1%}  {now.good:,} of {now.total:,} {_GATES[now.gate]}{was}"
         for location, lacking in reading.worst:
             yield printable(f"    {lacking:>4} {location}")
         if reading.signal:
@@ -270,9 +253,8 @@ def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:
 
 def _gap_lines(gap: Gap, reasons: Sequence[str]) -> Iterator[str]:
     """Yield a gap, and below it why persons rejected the answers."""
-    closed = f"  closed by {gap.closed_by}" if gap.closed_by else ""
     place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
-    yield printable(f"{gap.id}  {gap.seen}x  {SAID[gap.reason]}: {gap.topic}{place}{closed}")
+    yield printable(f"{gap.id}  {gap.seen}x  {SAID[gap.reason]}: {gap.topic}{place}")
     yield from (printable(f"    rejected: {reason}") for reason in reasons)
 
 

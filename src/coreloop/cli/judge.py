@@ -46,7 +46,7 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
     A request with V or C counts as failed, with P or T as succeeded. A proposal with V or C is
     not proposed again until it gets a P or T. The newest verdict counts.
 
-    Example: judge --id ce-2026-04-25-1 --verdict V --cause "the agent was right"
+    Example: judge --id ce-2026-04-25-1 --verdict V --cause "the server takes both forms"
     """
     now = datetime.now(UTC)
     workspace = open_workspace(Path.cwd())
@@ -193,12 +193,12 @@ def _change(change: DocstringChange) -> Iterator[str]:
 
 def _next(item: JudgedItem) -> Iterator[str]:
     """Yield the verdicts and what each does, and the promotion if it is possible."""
-    yield f"dartlab-coreloop judge --id {printable(shlex.quote(item.id))} --verdict P|T|C|V [--cause TEXT]"
+    does = "it can be promoted; C caution, V violation: it is not proposed again"
     if item.key is None:
-        yield "  P pass, T tolerable: the request counts as succeeded; C caution, V violation: as failed"
-    else:
-        yield "  P pass, T tolerable: it can be promoted; C caution, V violation: it is not proposed again"
+        does = "the request counts as succeeded; C caution, V violation: as failed"
+    command = f"dartlab-coreloop judge --id {printable(shlex.quote(item.id))} --verdict P|T|C|V"
+    yield "\n".join([f"{command} [--cause TEXT]", wrap(f"  P pass, T tolerable: {does}")])
     if item.path and item.change and not item.change.problem and item.state in UNDECIDED:
         path = shlex.quote(os.path.relpath(item.path))
-        yield f"dartlab-coreloop promote --candidate {path} --id {item.id}"
-        yield "  shows the plan; with --confirm, opens the draft pull request"
+        command = f"dartlab-coreloop promote --candidate {path} --id {item.id}"
+        yield f"{command}\n  shows the plan; with --confirm, opens the draft pull request"

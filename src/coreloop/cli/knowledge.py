@@ -11,8 +11,8 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option, db_option
-from coreloop.cli.output import Group, Output, spelled_path
+from coreloop.cli.options import FOLDER, NOT_CONFIRMED, confirm_option
+from coreloop.cli.output import Group, Output, say, spelled_path
 from coreloop.learn.knowledge import store
 from coreloop.learn.knowledge.blog import NoInsight
 from coreloop.learn.knowledge.blog import backfill_blog as backfill_posts
@@ -30,13 +30,12 @@ def knowledge() -> None:
 
 @knowledge.command()
 @confirm_option
-@db_option
-def prune(db: Path | None, confirm: bool) -> Output:
+def prune(confirm: bool) -> Output:
     """Remove playbook bullets that mostly fail (run monthly).
 
     Example: knowledge prune --confirm
     """
-    database = project_database(open_workspace(Path.cwd()), db)
+    database = project_database(open_workspace(Path.cwd()))
     with store.reading(database) as connection:
         weak = store.weak_bullets(connection)
     if confirm and weak:
@@ -51,8 +50,7 @@ def prune(db: Path | None, confirm: bool) -> Output:
 
 @knowledge.command()
 @confirm_option
-@db_option
-def cleanup(db: Path | None, confirm: bool) -> Output:
+def cleanup(confirm: bool) -> Output:
     """Remove unverified insights; replace questions with hashes.
 
     Without --confirm, counts what each rule would change. With it, first writes a snapshot to
@@ -61,10 +59,10 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
     Example: knowledge cleanup --confirm
     """
     workspace = open_workspace(Path.cwd())
-    database, notes = project_database(workspace, db), project_notes(workspace)
+    database, notes = project_database(workspace), project_notes(workspace)
     if not workspace.audit_notes_dir.is_dir():
         effect = "every audit insight is treated as if its note had been removed"
-        click.echo(f"{workspace.audit_notes_dir} is missing: {effect}", err=True)
+        say(f"{workspace.audit_notes_dir} is missing: {effect}", err=True)
     now = datetime.now(UTC)
     if confirm:
         workspace.keep_private(workspace.archive_dir)
@@ -85,8 +83,7 @@ def cleanup(db: Path | None, confirm: bool) -> Output:
 @knowledge.command()
 @click.option("--blog-root", type=FOLDER, default="blog", show_default=True, help="The blog's folder.")
 @confirm_option
-@db_option
-def backfill_blog(blog_root: Path, db: Path | None, confirm: bool) -> Output:
+def backfill_blog(blog_root: Path, confirm: bool) -> Output:
     """Import the ai blocks of blog posts as insights.
 
     Without --confirm, lists what would change and why posts are skipped. Exits 1 if the front matter of a
@@ -95,7 +92,7 @@ def backfill_blog(blog_root: Path, db: Path | None, confirm: bool) -> Output:
     Example: knowledge backfill-blog --blog-root blog/ --confirm
     """
     workspace = open_workspace(Path.cwd())
-    database = project_database(workspace, db)
+    database = project_database(workspace)
     backfill = backfill_posts(
         blog_root,
         project=workspace.root,

@@ -16,13 +16,14 @@ from coreloop import __version__
 from coreloop.base.errors import CoreloopError, ModelError, RefusedError
 from coreloop.base.extras import missing_extra
 from coreloop.base.streams import outlive_readers
-from coreloop.cli.output import Group, Output, is_json, json_of, show
+from coreloop.cli.output import Group, Output, is_json, json_of, say, show
 
 GROUPS: Final = {
     "Traces -> cause -> line -> pull request -> did it help": {
         "look": "Show what traces that exist already say; nothing is kept or sent.",
         "init": "Add the files that coreloop needs to a repository.",
         "import": "Convert traces of other tools into records.",
+        "receive": "Turn spans of any OpenTelemetry exporter into records.",
         "refine": "Find what distinguishes failed calls from successful calls.",
         "pattern": "Find sequences of tools that keep succeeding.",
         "judge": "List the proposals that wait for a verdict, or record one.",
@@ -34,7 +35,6 @@ GROUPS: Final = {
     "Questions with sources, and runs that end": {
         "ask": "Answer from the project's files; a failed answer is repaired.",
         "research": "Answer a question with citations: plan, search, reflect, verify.",
-        "feedback": "Say whether an answer was good; a bad one is answered again.",
         "runs": "Drive a command, and show, pause, stop and remove runs.",
     },
     "Try, check and share": {
@@ -50,6 +50,7 @@ GROUPS: Final = {
 COMMANDS: Final = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 _WIDEST: Final = max(map(len, COMMANDS))
 HIDDEN: Final = (
+    "feedback",
     "search",
     "index",
     "repair",
@@ -71,6 +72,7 @@ _HOMES: Final = {
     "measure": "effect",
     "observe": "runs_install",
     "propose-axis": "promote",
+    "receive": "serve",
     "repair": "jobs",
     "verify": "promote",
 }
@@ -177,7 +179,7 @@ def run() -> None:
         code = _refuse("; ".join([str(error), *getattr(error, "__notes__", [])]))
         code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo(f"dartlab-coreloop: {'stopped; run it again to go on'}", err=True)
+        say("dartlab-coreloop: stopped; run it again to go on", err=True)
         code = 130
     except SystemExit as error:
         if not isinstance(error.__context__, BrokenPipeError):
@@ -203,7 +205,7 @@ def _refuse_os(error: OSError) -> int:
 
 
 def _refuse(message: str) -> int:
-    click.echo(f"dartlab-coreloop: {' '.join(message.split())}", err=True)
+    say(f"dartlab-coreloop: {' '.join(message.split())}", err=True)
     return 2
 
 
@@ -211,8 +213,7 @@ def _report_bug() -> int:
     import traceback
 
     traceback.print_exc()
-    message = "this is a bug in coreloop; please report the lines above"
-    click.echo(f"dartlab-coreloop: {message}", err=True)
+    say("dartlab-coreloop: this is a bug in coreloop; please report the lines above", err=True)
     return 3
 
 

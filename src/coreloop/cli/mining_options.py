@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from coreloop.base.messages import number_of
-from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.validation import fields_of
 from coreloop.cli.options import FOLDER, DayType, FolderType, days_between, options
-from coreloop.cli.output import ProgressBar
+from coreloop.cli.output import ProgressBar, say
 
 if TYPE_CHECKING:
     from coreloop.learn.facts.schema import Absent, LogOddities
@@ -30,17 +29,13 @@ def mining_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Which records to read and how; the command gets the options as ``mining``."""
 
     @click.option("--in-dir", type=FolderType(), metavar="FOLDER", help=_IN_DIR)
-    @click.option("--own", is_flag=True, help="Read data/audit/own: what coreloop was asked.")
     @click.option("--no-cache", is_flag=True, help="Ignore the stored facts and write none.")
     @wraps(command)
-    def with_mining(*args: Any, in_dir: "Path | None", own: bool, no_cache: bool, **options: Any) -> Any:
+    def with_mining(*args: Any, in_dir: "Path | None", no_cache: bool, **options: Any) -> Any:
         from coreloop.learn.mine.folder import MiningOptions
 
         bar = ProgressBar("reading records")
-        if own and in_dir is not None:
-            raise click.UsageError("--own and --in-dir both name the records; give one of them")
-        folder = open_workspace(Path.cwd()).own_records_dir if own else in_dir
-        mining = MiningOptions(in_dir=folder, no_cache=no_cache, progress=bar.update, not_kept=_not_kept)
+        mining = MiningOptions(in_dir=in_dir, no_cache=no_cache, progress=bar.update, not_kept=_not_kept)
         return command(*args, mining=mining, **options)
 
     return with_mining
@@ -79,7 +74,7 @@ def night_options(folder: str) -> Callable[[Callable[..., Any]], Callable[..., A
 
 
 def _not_kept(reason: str) -> None:
-    click.echo(f"aggregates are not cached: {reason}", err=True)
+    say(f"aggregates are not cached: {reason}", err=True)
 
 
 MAX_SHOWN = 10
@@ -115,7 +110,7 @@ def written_notes(paths: tuple[Path, ...]) -> Iterator[str]:
 def more_lines(number: int, noun: str, n_shown: int = MAX_SHOWN) -> Iterator[str]:
     """Say how many of a table only the draft shows."""
     if number > n_shown:
-        yield f"… and {number_of(number - n_shown, noun)}{' more' if n_shown else ''}, in the draft"
+        yield f"… and {number_of(number - n_shown, noun)} more, in the draft"
 
 
 def oddity_lines(oddities: "LogOddities", unseen: "Unseen | None" = None) -> Iterator[str]:

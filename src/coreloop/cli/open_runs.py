@@ -12,7 +12,7 @@ import click
 import coreloop.answer.agent.agent_state
 import coreloop.answer.repair.store
 import coreloop.answer.research.answer  # noqa: F401
-from coreloop.answer.deps import Deps, open_deps
+from coreloop.answer.deps import deps_here
 from coreloop.base.errors import RunNotFoundError, UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.cli.options import USD, DurationType, choice_option, options
@@ -110,8 +110,5 @@ def project_store() -> Iterator[tuple[Workspace, Store]]:
         yield workspace, store
 
 
-@contextmanager
-def project_deps() -> Iterator[Deps]:
-    """Open everything that questions need."""
-    with project_store() as (workspace, store), open_deps(workspace, store, os.environ) as deps:
-        yield deps
+project_deps: Final = deps_here
+"""Opens everything that questions need, with the kinds of runs that are registered above."""

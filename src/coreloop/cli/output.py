@@ -54,9 +54,16 @@ def show(output: Output) -> None:
         click.echo(json_of(output.value))
     else:
         for line in [output.text] if isinstance(output.text, str) else output.text:
-            click.echo(line)
+            say(line)
     for note in output.notes:
-        click.echo(note, err=True)
+        say(note, err=True)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line, wrapped to a terminal unless it is laid out already: in columns, or as several lines."""
+    has_width = (sys.stderr if err else sys.stdout).isatty() or (not err and "COLUMNS" in os.environ)
+    is_laid_out = "\n" in text or "  " in text.strip()
+    click.echo(_folded(text) if has_width and not is_laid_out else text, err=err)
 
 
 def json_of(value: object) -> str | bytes:
@@ -80,19 +87,25 @@ def spelled_path(path: object) -> str:
 
 def wrap(line: str) -> str:
     """Make a line printable, and wrap it to the terminal at its own indent."""
-    from coreloop.base.text import printable, wrapped
+    from coreloop.base.text import printable
 
-    indent = " " * (len(line) - len(line.lstrip()))
-    return wrapped(printable(line), shutil.get_terminal_size().columns, indent=indent)
+    return _folded(printable(line))
+
+
+def _folded(line: str) -> str:
+    from coreloop.base.text import text_width, wrapped
+
+    columns, indent = shutil.get_terminal_size().columns, " " * (len(line) - len(line.lstrip()))
+    fits = text_width(click.unstyle(line)) <= columns
+    return line if fits else wrapped(line, columns, indent=indent)
 
 
 def hung(lead: str, text: str) -> str:
     """Make a text printable, and wrap it to the terminal beside what leads it, which may be coloured."""
-    from coreloop.base.text import printable, text_width
+    from coreloop.base.text import text_width
 
     indent = " " * text_width(click.unstyle(lead))
-    is_short = text_width(indent + text) <= shutil.get_terminal_size().columns
-    return lead + (printable(text) if is_short else wrap(indent + text).removeprefix(indent))
+    return lead + wrap(indent + text).removeprefix(indent)
 
 
 def cut(line: str) -> str:
@@ -181,7 +194,7 @@ _PERIOD_S: Final = 0.1  # chosen: often enough to look alive
 
 
 class ProgressBar:
-    """A percentage, or a count, that appears on a terminal after one second and is erased at the end.
+    """A percentage that appears on a terminal after one second and is erased at the end.
 
     Parameters
     ----------
@@ -199,15 +212,10 @@ class ProgressBar:
         """Set how many bytes are processed; all of them end it."""
         if done_bytes >= total_bytes:
             self.end()
-        else:
-            self.show(f"{100 * done_bytes // total_bytes}%")
-
-    def show(self, done: str) -> None:
-        """Show how much is done, if it is time to."""
-        if time.monotonic() >= self._next_s and sys.stderr.isatty():
+        elif time.monotonic() >= self._next_s and sys.stderr.isatty():
             self._next_s = time.monotonic() + _PERIOD_S
             self._is_shown = True
-            click.echo(f"\r{self._label}: {done}", nl=False, err=True)
+            click.echo(f"\r{self._label}: {100 * done_bytes // total_bytes}%", nl=False, err=True)
 
     def end(self) -> None:
         """Erase the line if it is shown."""

@@ -19,10 +19,10 @@ from coreloop.cli.mining_options import (
     oddity_lines,
     skipped_lines,
     window_text,
-    written_notes,
 )
 from coreloop.cli.options import SHARE, int_option
 from coreloop.cli.output import Command, Output, for_people, table, wrap
+from coreloop.cli.status import night_notes
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.proposal_files import entries_counted
@@ -50,15 +50,16 @@ def pattern(now: datetime, **options: Any) -> Output:
     Example: pattern --since 7d --min-repeat 5
     """
     workspace = open_workspace(Path.cwd())
-    result = run_pattern(workspace, NightRequest(**options), now=now)
+    request = NightRequest(**options)
+    result = run_pattern(workspace, request, now=now)
     notes = [
         *(_notes(result, workspace.audit_notes_dir) if options["with_notes"] else ()),
-        *for_people(written_notes(result.paths)),
         *skipped_lines(result.mined.judgments.skipped, "judgments"),
     ]
     for path in result.removed:
         days = workspace.settings.retention_days
         notes.append(f"removed {path}: all of it is older than retention_days ({days})")
+    notes += for_people(night_notes(result, request, now=now))
     return Output(proposals_facts(result), proposal_lines(result), notes)
 
 

@@ -1,7 +1,6 @@
 """``dartlab-coreloop promote``, ``verify`` and ``propose-axis``."""
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -13,11 +12,11 @@ from click.decorators import FC
 
 from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.base.text import padded, printable, wrapped
+from coreloop.base.text import padded, printable
 from coreloop.base.validation import fields_of
-from coreloop.cli.effect import chosen
+from coreloop.cli.effect import chosen, list_waiting
 from coreloop.cli.options import candidate_option, id_option, int_option, tool_option, verbose_option
-from coreloop.cli.output import Command, Output, wrap
+from coreloop.cli.output import Command, Output, hung, say, wrap
 
 if TYPE_CHECKING:
     from coreloop.promote.axis import AxisCase, AxisGate
@@ -73,9 +72,9 @@ def promote(
         if tool is not None or wanted is not None or candidate is not None:
             raise UsageError("--revert stands alone, with --confirm or --json at most")
         return _revert(revert, confirm=confirm)
-    if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
-        raise UsageError("nothing to promote; give --tool NAME, or --candidate FILE with --id ID")
     workspace = open_workspace(Path.cwd())
+    if (tool is None) == (wanted is None) or (wanted is not None and candidate is None):
+        return list_waiting(workspace, "promote")
     overrides = {name.removeprefix("allow_") for name, is_given in allowed.items() if is_given}
     request = PromoteRequest(
         path=candidate, wanted=wanted, tool=tool, overrides=overrides, extend=extend, ask=ask
@@ -122,7 +121,7 @@ def _replay_lines(replayed: "Replay", wanted: str) -> Iterator[str]:
 def _confirm(workspace: Workspace, request: "PromoteRequest") -> Output:
     from coreloop.promote.run import confirm_promotion
 
-    warn, now = partial(click.echo, err=True), datetime.now(UTC)
+    warn, now = partial(say, err=True), datetime.now(UTC)
     result = confirm_promotion(workspace, request, environ=os.environ, now=now, warn=warn)
     done = result.done
     facts = {**fields_of(done, "branch", "fresh"), "pull_request": _url(done)}
@@ -131,6 +130,8 @@ def _confirm(workspace: Workspace, request: "PromoteRequest") -> Output:
 
 
 def _revert(wanted: str, *, confirm: bool) -> Output:
+    from coreloop.base.git.repository import Repository
+    from coreloop.base.github.connect import pull_request_repo
     from coreloop.learn.effect.run import run_effect
     from coreloop.promote.revert import confirm_revert, plan_revert
 
@@ -143,7 +144,9 @@ def _revert(wanted: str, *, confirm: bool) -> Output:
         facts = {"branch": done.branch, "url": _url(done), "fresh": done.fresh}
         return Output(facts, _reverted_lines(done))
     plan = plan_revert(workspace, effects[-1])
-    return Output(fields_of(plan, "branch", "path", "message", "lines"), _revert_lines(plan))
+    github = pull_request_repo(Repository(workspace.root), workspace.settings.forge)
+    lines = _revert_lines(plan, on_github=github is not None)
+    return Output(fields_of(plan, "branch", "path", "message", "lines"), lines)
 
 
 def _url(done: "Done") -> str | None:
@@ -155,23 +158,21 @@ _MAX_LEFT_OUT: Final = 3
 
 def plan_lines(plan: "Plan", *, is_verbose: bool = False) -> Iterator[str]:
     """Yield what a promotion would do: diff, evidence and obstacles; verbose, the texts too."""
-    yield from (line if "\n" in line else _folded(line) for line in plan.lines())
+    yield from (line if "\n" in line else hung(line[:9], line[9:]) for line in plan.lines())
     if is_verbose:
-        yield from _text_lines("commit", plan.message)
-        yield from _text_lines("pull request, a draft", f"{plan.title}\n\n{plan.body}")
+        yield f"\n--- commit\n{plan.message.rstrip()}\n---"
+        yield f"\n--- pull request, a draft\n{plan.title}\n\n{plan.body.rstrip()}\n---"
     if not plan.obstacles:
-        does = f"pushes the branch{' and opens the draft' if plan.on_github else ''}"
-        if plan.remote is None:
-            does = "commits that branch here, as there is no remote; git merge then merges it"
+        does = _confirmed(plan.remote, on_github=plan.on_github)
         yield wrap(f"No branch and no file of the project changed; --confirm {does}.")
     if not is_verbose:
         yield "-v shows the texts of the commit and of the pull request."
 
 
-def _folded(line: str) -> str:
-    """Wrap a labelled line below its text."""
-    width = shutil.get_terminal_size().columns
-    return line[:9] + wrapped(line[9:], width, indent=" " * 9)[9:]
+def _confirmed(remote: str | None, *, on_github: bool) -> str:
+    if remote is None:
+        return "commits that branch here, as there is no remote; git merge then merges it"
+    return f"pushes the branch{' and opens the draft' if on_github else ''}"
 
 
 def _left_out_lines(reasons: Sequence[str], *, is_verbose: bool = False) -> Iterator[str]:
@@ -201,7 +202,7 @@ def _done_lines(result: "PromoteResult") -> Iterator[str]:
         label = "pushed" if plan.remote is not None else "committed"
         here = "" if plan.remote is not None else " here; nothing was pushed"
         commit = f"one commit on {plan.base} {plan.base_sha[:12]}{here}, {plan.path}:"
-        yield padded(label, 14) + commit
+        yield hung(padded(label, 14), commit)
         for line in plan.shown.splitlines():
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 yield f"              {line}"
@@ -217,8 +218,8 @@ def _next_lines(result: "PromoteResult", plan: "Plan") -> Iterator[str]:
     """Yield the commands that open the pull request; without GitHub, those that show and merge the branch."""
     if plan.on_github:
         yield "No token: open the draft yourself, for example with"
-        yield f"  gh pr create --draft --base {plan.base} --head {result.done.branch} \\"
-        yield f"    --title '{plan.title}' --body-file '{result.body}'"
+        draft = f"gh pr create --draft --base {plan.base} --head {result.done.branch}"
+        yield f"  {draft} \\\n    --title '{plan.title}' --body-file '{result.body}'"
         return
     branch = result.done.branch
     if plan.remote is not None:
@@ -227,14 +228,7 @@ def _next_lines(result: "PromoteResult", plan: "Plan") -> Iterator[str]:
         branch = f"{plan.remote}/{branch}"
     else:
         yield "The repository has no remote. Read the branch, then merge it:"
-    yield f"  git show {branch}"
-    yield f"  git switch {plan.base} && git merge {branch}"
-
-
-def _text_lines(heading: str, text: str) -> Iterator[str]:
-    yield f"\n--- {heading}"
-    yield text.rstrip()
-    yield "---"
+    yield f"  git show {branch}\n  git switch {plan.base} && git merge {branch}"
 
 
 def _facts(plan: "Plan") -> dict[str, object]:
@@ -254,20 +248,19 @@ def _reach_facts(reach: "Measured | None") -> dict[str, object]:
     return {"measured": True, **fields_of(reach, "ok", "source", "missing", "caps", "elsewhere")}
 
 
-def _revert_lines(plan: "Revert") -> Iterator[str]:
+def _revert_lines(plan: "Revert", *, on_github: bool) -> Iterator[str]:
     """Yield what a revert would do."""
     yield f"target   {printable(plan.effect.change.target)}"
     yield f"verdict  {printable(plan.effect.title)}"
     yield from (f"removes  {printable(line)}" for line in plan.lines)
     yield f"branch   {plan.branch}"
-    yield "Nothing changed; --confirm pushes the branch and opens the draft."
+    yield wrap(f"Nothing changed; --confirm {_confirmed(plan.remote, on_github=on_github)}.")
 
 
 def _reverted_lines(done: "Done") -> Iterator[str]:
     """Yield the branch and the pull request of a revert."""
-    state = "pushed" if done.fresh else "there already"
-    yield f"branch {done.branch} is {state}"
-    yield _url(done) or "no new pull request: open it by hand, or merge the one that is open"
+    yield f"branch {done.branch} is {'new' if done.fresh else 'there already'}"
+    yield _url(done) or "no new pull request: open it by hand, or read and merge the branch"
 
 
 def _least(name: str, gate: str, default: int, text: str) -> Callable[[FC], FC]:

@@ -19,10 +19,10 @@ from coreloop.cli.mining_options import (
     oddity_lines,
     skipped_lines,
     window_text,
-    written_notes,
 )
 from coreloop.cli.options import int_option, verbose_option
 from coreloop.cli.output import Command, Output, for_people, table, wrap
+from coreloop.cli.status import night_notes
 from coreloop.learn.proposals.entry import (
     Counterexample,
     ErrorRow,
@@ -54,7 +54,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
     return Output(
         _facts(result),
         refined_lines(result, is_verbose=verbose),
-        [*for_people(written_notes(result.paths)), *skipped],
+        [*skipped, *for_people(night_notes(result, request, now=now))],
     )
 
 
@@ -69,7 +69,7 @@ def refined_lines(refined: RefineResult, *, is_verbose: bool = False) -> Iterato
     statements, n_groups = document.statements, len(document.counterexamples)
     n_hints = sum(bool(row.suggestion) for row in document.errors[:_MAX_ERRORS])
     n_shown = MAX_SHOWN if is_verbose else max(1, _MAX_STATEMENTS - n_hints)
-    yield f"{window_text(window)}; {entries_counted(document, n_groups, 'failing group')}"
+    yield f"{window_text(window)}; {entries_counted(document, n_groups, 'failing group')}, in the draft"
     if window.n_records() > MAX_REQUESTS:
         yield f"errors and statements are of {MAX_REQUESTS:,} records, drawn evenly"
     yield from error_lines(document.errors, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
@@ -80,7 +80,6 @@ def refined_lines(refined: RefineResult, *, is_verbose: bool = False) -> Iterato
     yield from oddity_lines(refined.oddities, window.unseen())
     n_statements = len(statements) + len(refined.found.withheld)
     yield from more_lines(n_statements, "statement", n_shown)
-    yield from more_lines(n_groups, "failing group", n_shown=0)
 
 
 def error_lines(errors: Sequence[ErrorRow], *, max_shown: int) -> Iterator[str]:

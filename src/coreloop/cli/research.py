@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import get_args
+from typing import Final, get_args
 
 import click
 
@@ -20,8 +20,15 @@ from coreloop.cli.excerpt import PassageView, place_line
 from coreloop.cli.iteration_block import show_begin, show_progress
 from coreloop.cli.open_runs import limit_options, project_deps
 from coreloop.cli.options import choice_option, int_option, verbose_option
-from coreloop.cli.output import Command, Output, for_people, is_json
+from coreloop.cli.output import Command, Output, for_people, is_json, say
 from coreloop.runs.state import State
+
+_WISHES: Final = {
+    "max_iterations": "max_iters",
+    "max_tokens": "token_budget",
+    "deadline": "max_execution_time_s",
+}
+"""The limits that a request calls by another name."""
 
 
 @click.command(cls=Command)
@@ -47,11 +54,7 @@ def research(
     second_check: bool,
     session: str | None,
     verbose: bool,
-    max_iterations: int | None,
-    max_queries: int | None,
-    max_sources: int | None,
-    max_tokens: int | None,
-    deadline: float | None,
+    **limits: float | None,
 ) -> Output:
     """Answer a question with citations: plan, search, reflect, verify.
 
@@ -60,14 +63,7 @@ def research(
 
     Example: research "How long is the Han river?" --tier simple
     """
-    options = {
-        "max_iters": max_iterations,
-        "max_queries": max_queries,
-        "max_sources": max_sources,
-        "max_execution_time_s": deadline,
-        "token_budget": max_tokens,
-    }
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {_WISHES.get(name, name): value for name, value in limits.items() if value is not None}
     wishes = {**environment_wishes(os.environ), **given}
     request = Request(tier=tier, wishes=wishes, second_check=second_check)
     with project_deps() as deps:
@@ -78,7 +74,7 @@ def research(
         try:
             response = continue_research(run_id, deps, show=show_progress)
         except KeyboardInterrupt:
-            click.echo("interrupted; the same command with --run last goes on where it was", err=True)
+            say("interrupted; the same command with --run last goes on where it was", err=True)
             click.get_current_context().exit(130)
         state = read_session(deps.store, response.run_id)
     # a pause is no end: the run goes on where it was

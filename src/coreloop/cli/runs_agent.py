@@ -34,7 +34,7 @@ from coreloop.cli.open_runs import (
     session_option,
 )
 from coreloop.cli.options import FILE, choice_option
-from coreloop.cli.output import Command, Output
+from coreloop.cli.output import Command, Output, say
 from coreloop.runs.agent.agent_report import read_report
 from coreloop.runs.agent.agent_runs import agree, attach, close_if_over, show_views, take_up
 from coreloop.runs.agent.json_input import MAX_BYTES
@@ -52,9 +52,7 @@ _DATA: Final = (
     *("chosen", "reflexion", "next_actions"),
 )
 """What ``runs next`` prints of persons, sources, other runs and the agent itself; the rest is coreloop's."""
-_STDIN: Final = Path("-")
-
-file_option = click.option("--file", type=FILE, help="A JSON file, - for stdin.  [default: stdin]")
+file_option = click.option("--file", type=FILE, help="A JSON file.  [default: stdin]")
 
 
 @click.command("open", cls=Command)
@@ -74,7 +72,7 @@ def open_(
     continued: str | None,
     **limits: Any,
 ) -> Output:
-    """Open a run for an agent that drives itself. QUESTION may be - for stdin.
+    """Open a run for an agent that drives itself.
 
     If an unfinished run asks the same or something near, nothing is opened and the choice is printed as JSON;
     answer it with --continue RUN or --new.
@@ -94,7 +92,7 @@ def open_(
         attach(store, run_id, session_id(session))
         show_views(workspace, store, read_run(store, run_id))
     _used_up(workspace.root, file)
-    click.echo((resumed_line if continued else begun_line)(run_id, text), err=True)
+    say((resumed_line if continued else begun_line)(run_id, text), err=True)
     return Output({"run_id": run_id}, run_id)
 
 
@@ -140,7 +138,7 @@ def plan(run_id: str | None, file: Path | None) -> Output:
 @click.command(cls=Command)
 @click.argument("place", metavar="URL|FILE|NUMBER")
 @run_option
-@click.option("--text", "text_file", type=FILE, help="What your own tools found there; - for stdin.")
+@click.option("--text", "text_file", type=FILE, help="What your own tools found there.")
 @click.option("--query", default="", help="Show the passages that are nearest to it.")
 @click.option("--from", "start", type=click.IntRange(0), default=0, help="Show the text from a place on.")
 def read(place: str, run_id: str | None, text_file: Path | None, query: str, start: int) -> Output:
@@ -151,7 +149,7 @@ def read(place: str, run_id: str | None, text_file: Path | None, query: str, sta
 
     Example: runs read notes/rivers.md --query "length of the Han"
     """
-    text = None if text_file is None else _given(text_file)
+    text = None if text_file is None else read_file(text_file)
     with project_store() as (workspace, store):
         shown = read_source(
             store,
@@ -250,48 +248,37 @@ def confirm(sub_questions: tuple[str, ...], run_id: str | None, is_waived: bool)
 
 
 def _run(workspace: Workspace, store: Store, run_id: str | None, session: str = "") -> str:
-    """Return the run that was named, the driver's, the session's, or the newest."""
-    return meant_run(workspace, store, _own_run(run_id), session)
-
-
-def _own_run(run_id: str | None) -> str | None:
-    """Return the run that was named, or else the driver's; an agent of a driver has no other."""
+    """Return the driver's run, beside which its agent has no other, or else as `meant_run` does."""
     own = driving_run(os.environ)
     if own == UNKNOWN:
         raise UsageError(f"the run of this agent cannot be told; leave {RUN} in its environment as it was")
     if own and run_id not in {None, own}:
         raise UsageError(f"this agent works on run {own}; leave out RUN")
-    return run_id or own or None
+    return meant_run(workspace, store, run_id or own or None, session)
 
 
 def _text(question: str | None, file: Path | None) -> str:
     if (question is None) is (file is None):
         raise UsageError("give the question, or a file with it by --file")
-    text = question or ""
-    if file is not None:
-        text = _given(file).decode("utf-8", "replace")
-    elif question == "-":
-        text = _stdin(_MAX_QUESTION_BYTES).decode("utf-8", "replace")
+    text = (question or "") if file is None else read_file(file).decode("utf-8", "replace")
     if not text.strip():
         raise UsageError("the question is empty; write what the run shall find out")
     return text.strip()
 
 
 def _given(file: Path | None) -> bytes:
-    """Read what a command was given: a file, or stdin, also as ``-``."""
-    return _stdin(MAX_BYTES + 1) if file in {None, _STDIN} else read_file(file)
+    """Read what a command was given: a file, or stdin."""
+    if file is not None:
+        return read_file(file)
+    if sys.stdin.isatty():
+        raise UsageError("nothing on stdin; name a file: runs record --file iteration.json")
+    return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 
 def _used_up(root: Path, file: Path | None) -> None:
     """Remove a file of the inbox that was recorded: what it says is in the run, and goes with it."""
-    if file not in {None, _STDIN} and file.resolve().is_relative_to((root / INBOX).resolve()):
+    if file is not None and file.resolve().is_relative_to((root / INBOX).resolve()):
         file.unlink(missing_ok=True)
-
-
-def _stdin(max_bytes: int) -> bytes:
-    if sys.stdin.isatty():
-        raise UsageError("nothing on stdin; name a file: runs record --file iteration.json")
-    return sys.stdin.buffer.read(max_bytes)
 
 
 def plan_facts(planned: PlannedIteration) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from coreloop.base.errors import CoreloopError, UsageError
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import padded, text_width
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import FOLDER, NOT_CONFIRMED, DurationType, choice_option, confirm_option
+from coreloop.cli.options import NOT_CONFIRMED, DurationType, choice_option, confirm_option
 from coreloop.cli.output import Command, Group, Output
 from coreloop.runs.claude_code import installer
 from coreloop.runs.claude_code.installer import Agent, Language, project_root
@@ -30,16 +30,10 @@ _NOT_ON_PATH: Final = (
     "has it, or install it for all with pipx or uv tool"
 )
 _agent_argument = click.argument("agent", type=click.Choice(["claude-code", "plugin", "agents-md"]))
-_root_option = click.option(
-    "--project",
-    type=FOLDER,
-    help="The project's folder.  [default: the top of the git repository, or the current folder]",
-)
 
 
 @click.command(cls=Command)
 @_agent_argument
-@_root_option
 @choice_option("--language", words=["ko", "en"], about="Of the skills.", default="ko")
 @click.option(
     "--lease",
@@ -50,7 +44,7 @@ _root_option = click.option(
     help="Let a turn end if nothing was recorded for so long.",
 )
 @confirm_option
-def install(agent: Agent, project: Path | None, language: Language, lease: float, confirm: bool) -> Output:
+def install(agent: Agent, language: Language, lease: float, confirm: bool) -> Output:
     """Install the hook and the skills for a coding agent.
 
     The skills are deep-research, dr, research-pause, -stop, -report and use-coreloop. AGENT is claude-code,
@@ -60,7 +54,7 @@ def install(agent: Agent, project: Path | None, language: Language, lease: float
     Example: runs install claude-code --language en --confirm
     """
     changes = installer.install(
-        _root(project), agent=agent, lease_s=int(lease), confirm=confirm, language=language
+        project_root(Path.cwd()), agent=agent, lease_s=int(lease), confirm=confirm, language=language
     )
     notes = [_NOT_ON_PATH] if shutil.which("dartlab-coreloop") is None else []
     return changed_files(changes, confirm=confirm, notes=notes)
@@ -68,20 +62,14 @@ def install(agent: Agent, project: Path | None, language: Language, lease: float
 
 @click.command(cls=Command)
 @_agent_argument
-@_root_option
 @confirm_option
-def uninstall(agent: Agent, project: Path | None, confirm: bool) -> Output:
+def uninstall(agent: Agent, confirm: bool) -> Output:
     """Remove what install wrote. Files that were changed since are kept.
 
     Example: runs uninstall claude-code --confirm
     """
-    changes = installer.uninstall(_root(project), agent=agent, confirm=confirm)
+    changes = installer.uninstall(project_root(Path.cwd()), agent=agent, confirm=confirm)
     return changed_files(changes, confirm=confirm)
-
-
-def _root(project: Path | None) -> Path:
-
-    return project_root(Path.cwd()) if project is None else project.resolve()
 
 
 def changed_files(changes: Sequence[InstallChange], *, confirm: bool, notes: Sequence[str] = ()) -> Output:

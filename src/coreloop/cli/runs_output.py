@@ -3,8 +3,7 @@
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-
-import click
+from functools import partial
 
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
 from coreloop.base.messages import in_language_of, number_of
@@ -12,7 +11,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import fitted, padded, printable
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.output import Output, table
+from coreloop.cli.output import Output, say, table
 from coreloop.runs.amounts import dollars
 from coreloop.runs.driver.console import Console, CtrlC
 from coreloop.runs.driver.driven_run import plan_of
@@ -100,23 +99,20 @@ def drive_here(workspace: Workspace, store: Store, state: State) -> Output:
     """Drive a run to its end; its code is 1 if its goal is not reached, and 130 after Ctrl-C."""
     plan, ctrl_c = plan_of(state), CtrlC()
     adopt_what_commands_leave()
-    _say(f"{state.run_id}  {printable(shlex.join(plan.command))}")
+    tell = partial(say, err=True)
+    tell(f"{state.run_id}  {printable(shlex.join(plan.command))}")
     try:
-        state = drive_run(workspace, store, state.run_id, Console(_say, ctrl_c, os.environ))
+        state = drive_run(workspace, store, state.run_id, Console(tell, ctrl_c, os.environ))
     except RunBusyError as error:
         if ctrl_c.count:
             raise
-        _say(str(error))
+        tell(str(error))
     except (RunStoreError, WorkspaceError) as error:
         raise RunError(
             f"{error}. The run goes on with dartlab-coreloop runs resume {state.run_id}"
         ) from error
     code = _exit_code(state, has_goal=bool(plan.until), was_interrupted=ctrl_c.count > 0)
     return Output(_drive_facts(state), reason_line(state), code=code)
-
-
-def _say(line: str) -> None:
-    click.echo(line, err=True)
 
 
 def _exit_code(state: State, *, has_goal: bool, was_interrupted: bool) -> int:

@@ -14,19 +14,20 @@ from coreloop.admin.checks.alarms import UNMERGED_DAYS, n_stale
 from coreloop.admin.status.promotions import Promotions
 from coreloop.admin.status.read_status import read_stability_gates, read_status
 from coreloop.admin.status.stability import Stability, StabilityGate
-from coreloop.admin.status.status import Standing, Status
+from coreloop.admin.status.status import Standing, Status, next_step
+from coreloop.base.errors import GitError
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
-from coreloop.base.project.workspace import open_workspace
+from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, text_width
 from coreloop.base.validation import fields_of
 from coreloop.cli.effect import effect_chart
-from coreloop.cli.mining_options import absent_lines, mining_options
+from coreloop.cli.mining_options import absent_lines, mining_options, written_notes
 from coreloop.cli.output import Command, Output, hung
 from coreloop.learn.effect.verdict import EffectVerdict
-from coreloop.learn.mine.folder import MiningOptions
-from coreloop.learn.proposals.entry import Statement
-from coreloop.learn.verdicts.proposal_state import ProposalState, count_states
+from coreloop.learn.mine.folder import Mined, MiningOptions
+from coreloop.learn.propose import Night, NightRequest
+from coreloop.learn.verdicts.proposal_state import count_states
 
 
 @click.command(cls=Command)
@@ -96,28 +97,19 @@ def _ways_in_lines(ways_in: Mapping[str, str]) -> Iterator[str]:
     yield "\ndartlab-coreloop --help lists the commands."
 
 
-def next_step(status: Status) -> str:
-    """Return what to do next: what the first alarm says, else the next step of the loop."""
-    if status.log is None or not status.log.n_records:
-        return "dartlab-coreloop import PATH, or record requests in the agent"
-    if status.alarms:
-        return status.alarms[0].todo
-    if not status.states:
-        return "dartlab-coreloop refine"
-    waiting = ((one.last, one.is_judged) for one in status.states if one.state is ProposalState.WAITING)
-    lines = [
-        (one.day, judged, one.entry.tool)
-        for one, judged in waiting
-        if one and isinstance(one.entry, Statement)
-    ]
-    if lines:
-        return f"dartlab-coreloop promote --tool {max(lines)[-1]}"
-    if status.candidates.pending or status.counterexamples.pending:
-        return "dartlab-coreloop judge"
-    opened = status.promotions.open if status.promotions is not None else ()
-    if opened:
-        return f"review and merge {opened[0].url or f'branch {opened[0].branch}'}"
-    return "dartlab-coreloop effect" if status.effects else "dartlab-coreloop refine"
+def read_next_step(workspace: Workspace, *, now: datetime, mined: Mined | None = None) -> str:
+    """Return what to do next in this clone; ``mined`` as of `read_status`."""
+    try:
+        return next_step(read_status(workspace, now=now, environ={}, mined=mined))
+    except GitError:  # a shallow clone
+        return "dartlab-coreloop doctor"
+
+
+def night_notes(night: Night, request: NightRequest, *, now: datetime) -> Iterator[str]:
+    """Say which files a run wrote and, of a project's own records and files, what to do next."""
+    yield from written_notes(night.paths)
+    if night.paths and request.out is None and request.mining.in_dir is None and not request.sanitized:
+        yield hung("next: ", read_next_step(night.mined.workspace, now=now, mined=night.mined))
 
 
 def status_facts(status: Status) -> dict[str, object]:
@@ -149,7 +141,7 @@ def _log_lines(status: Status) -> Iterator[_Line]:
     log = status.log
     if log is None or not log.n_records:
         yield _Line("records", "none yet")
-        yield _Line("", "record requests in the agent: with AuditCollector(question=…) as audit:")
+        yield _Line("", status.how_to_record)
         yield _Line("", "or see first what it looks like: dartlab-coreloop demo --out scratch")
         return
     today = status.generated_at.date()

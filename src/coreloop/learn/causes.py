@@ -9,8 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from coreloop.observe.reading.error_texts import cut
-from coreloop.observe.reading.own_values import ORDINARY, OWN_WORD, PARTICLES, hashed, named
+from coreloop.observe.reading.error_texts import ORDINARY, OWN_WORD, PARTICLES, cut, hashed, named
 
 _RARE_BELOW: Final = 5  # calls; k-anonymity as in reports
 _MAX_TEXTS: Final = 2  # that share a rare word

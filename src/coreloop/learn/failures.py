@@ -39,9 +39,8 @@ def find_counterexamples(
     Returns
     -------
     Search
-        By the lower bound of the failing share, then by time wasted, then by number of failures. Any share
-        qualifies, except for sequences that failed only because of a failed call, which is a counterexample
-        of its own: they need more than half.
+        By the lower bound of the failing share, then by time wasted, then by number of failures. A request
+        that failed only because of a failed call counts with that call, not with its sequence.
     """
     calls, sequences = _failing_calls(window, excluded), _failing_sequences(window, excluded)
     n_groups, is_frequent = calls.height + sequences.height, pl.col("n_failures") >= min_failures
@@ -105,18 +104,16 @@ def _failing_sequences(window: Window, excluded: Collection[str]) -> pl.DataFram
     counted = frames.requests.lazy().filter(IS_COUNTED, ~is_left_out)
     totals = counted.group_by("pattern").agg(n_calls=pl.len())
     return (
-        counted.filter(IS_FAILURE)
+        counted.filter(IS_FAILURE, ~_IS_ONLY_CALL)
         .group_by("pattern")
         .agg(
             n_failures=pl.len(),
-            n_signs=(~_IS_ONLY_CALL).sum(),
             signals=pl.col("signals").bitwise_or(),
             first_us=pl.col("us").min(),
             last_us=pl.col("us").max(),
             places=pl.struct(_PLACE).sort().head(MAX_EXAMPLES),
         )
         .join(totals, on="pattern")
-        .filter((pl.col("n_signs") > 0) | (2 * pl.col("n_failures") > pl.col("n_calls")))
         .join(frames.patterns, on="pattern")
         .filter(pl.col("sequence") != NO_SEQUENCE, pl.col("shape").is_not_null())
         .sort("first_us", "category", "sequence")

@@ -148,8 +148,8 @@ class Sources:
             call["saw"] = states
         return lookup
 
-    def remember(self, tool: str, result: object, lookup: Lookup | None, *, ok: bool | None) -> None:
-        """Remember the values of a call's result and their places.
+    def remember(self, tool: str, result: object, lookup: Lookup | None) -> None:
+        """Remember the values of the result of a call that worked, and their places.
 
         Parameters
         ----------
@@ -159,11 +159,7 @@ class Sources:
             ``...`` if unknown.
         lookup : Lookup or None
             Of the same call.
-        ok : bool or None
-            Results of calls that are not known to have worked are not remembered.
         """
-        if not ok:
-            return
         if result is ...:
             self._is_complete = False
             return

@@ -98,8 +98,8 @@ def trace_calls(calls: Sequence[_Recorded], sources: Sources, settings: "LogSett
 
 def _remember(sources: Sources, done: Sequence[tuple[_Recorded, Lookup | None]]) -> None:
     for (call, recorded), lookup in done:
-        gave_result = bool(recorded.call["ok"]) or call.unknown == NO_RESULT
-        sources.remember(recorded.call["name"], call.result, lookup, ok=gave_result)
+        if recorded.call["ok"] or call.unknown == NO_RESULT:
+            sources.remember(recorded.call["name"], call.result, lookup)
 
 
 def _overlaps(earlier: parts.TracedCall, call: parts.TracedCall) -> bool:

@@ -24,10 +24,8 @@ CUSTOMERS: Final = (
     *("고객", "사용자", "회원"),
 )
 """Words in the names of arguments, in lower case, that say who the request is about."""
-_MIN_CHARS: Final = 5  # a shorter code is a size or a version, and many customers share it
-_MAX_CHARS: Final = 60
-_KEY_BYTES: Final = 32
-# Matches "W2378156" and "kim99@example.com", not "order 7".
+# Matches "W2378156" and "kim99@example.com", not "order 7". A code of fewer than 5 characters is a size or a
+# version, and many customers share it.
 _IDENTIFIER: Final = re.compile(r"(?=\S{5,60}\Z)\D*\d", re.ASCII)
 _DATE: Final = re.compile(
     r"""
@@ -49,10 +47,6 @@ def hash_identifier(text: str, key: bytes) -> str:
 
 class RequestIdentifiers(dict[str, tuple[bool, int]]):
     """The identifiers of a request: whether each names its customer, and how many calls have it."""
-
-    def add(self, args: Mapping[str, object]) -> None:
-        """Note the identifiers in a call's arguments."""
-        self.note({name: texts_in(value) for name, value in args.items()})
 
     def note(self, texts_by_name: Mapping[str, list[str]]) -> None:
         """Note the identifiers among the `texts_in` each argument of a call."""
@@ -100,8 +94,6 @@ def composed(text: str) -> str:
 
 def is_identifier(text: str) -> bool:
     """Whether a text has 5 to 60 characters with a digit, no white space, and is not a date or time."""
-    if not _MIN_CHARS <= len(text) <= _MAX_CHARS:
-        return False
     return _IDENTIFIER.match(text) is not None and _DATE.fullmatch(text) is None
 
 
@@ -119,17 +111,16 @@ def case_key(audit_dir: Path) -> bytes:
     OSError
         The file cannot be read or created.
     """
-    variable = os.environ.get(VARIABLE, "").strip()
-    if variable:
-        return variable.encode("utf-8", "replace")
-    path = audit_dir / FILE_NAME
-    with suppress(FileNotFoundError):
-        return path.read_bytes().strip()
-    write_new(path, os.urandom(_KEY_BYTES).hex().encode() + b"\n")
-    return path.read_bytes().strip()
+    if key := known_case_key(audit_dir):
+        return key
+    write_new(audit_dir / FILE_NAME, os.urandom(32).hex().encode() + b"\n")
+    return known_case_key(audit_dir)
 
 
 def known_case_key(audit_dir: Path) -> bytes:
     """Return the key as `case_key` does, but empty instead of made: until it is, no record has a case."""
-    is_set = os.environ.get(VARIABLE, "").strip() or (audit_dir / FILE_NAME).exists()
-    return case_key(audit_dir) if is_set else b""
+    if variable := os.environ.get(VARIABLE, "").strip():
+        return variable.encode("utf-8", "replace")
+    with suppress(FileNotFoundError):
+        return (audit_dir / FILE_NAME).read_bytes().strip()
+    return b""

@@ -190,12 +190,20 @@ class AuditCollector:
     def _add_calls(self, record: Record, calls: Sequence[parts.TracedCall]) -> None:
         """Add finished calls, and in a session or a long request the sources of their arguments."""
         made = [(call, recorded_call(call, self._settings, drop)) for call in calls]
-        for call, recorded in made:
-            self._add_call(record, call, recorded)
-        with self._lock:
+        with self._lock:  # keeps calls and sequence in the same order across a request's threads
+            for traced, (call, new_step, plain_args, texts) in made:
+                # `records.join_steps` one step at a time, so that the flush does not have to.
+                if new_step is not None and new_step != self._last_step:
+                    self._sequence = f"{self._sequence}>{new_step}" if self._sequence else new_step
+                    self._last_step = new_step
+                record["tool_calls"].append(call)
+                if self._settings.contexts is not None:
+                    kept = parts.kept_call(call["name"], plain_args, traced.result, traced.error)
+                    self._conversation.append(kept)
+                self._identifiers.note(texts)
             if self._sources is None:
-                for call in calls:
-                    call.result = copied(call.result)
+                for traced in calls:
+                    traced.result = copied(traced.result)
                 self._untraced.append(made)
                 if len(self._untraced) > _MAX_UNTRACED:
                     self._sources = self._traced(record, None)
@@ -210,19 +218,6 @@ class AuditCollector:
         for calls in groups:
             trace_calls(calls, sources, self._settings)
         return sources
-
-    def _add_call(self, record: Record, traced: parts.TracedCall, recorded: parts.RecordedCall) -> None:
-        call, new_step, plain_args, texts = recorded
-        with self._lock:  # keeps calls and sequence in the same order across a request's threads
-            # `records.join_steps` one step at a time, so that the flush does not have to.
-            if new_step is not None and new_step != self._last_step:
-                self._sequence = f"{self._sequence}>{new_step}" if self._sequence else new_step
-                self._last_step = new_step
-            record["tool_calls"].append(call)
-            if self._settings.contexts is not None:
-                kept = parts.kept_call(call["name"], plain_args, traced.result, traced.error)
-                self._conversation.append(kept)
-            self._identifiers.note(texts)
 
     @never_raises
     def observe_override(
@@ -312,7 +307,8 @@ class AuditCollector:
             record["rounds"] = parts.number(rounds, drop=drop)
             record["skill_used"] = parts.short_text(skill_used)
             self._add_sources(record)
-            self._add_case(record)
+            if self._identifiers and (key := self._settings.case_key()):
+                record["case"] = self._identifiers.case(key)
             line = encode_line(record, self._settings.selectors, mask_error=parts.error_without_values)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
@@ -325,11 +321,6 @@ class AuditCollector:
         made = [call for calls in self._untraced for call in calls]
         if any(call.result is not ... for call, _ in made):  # without results nothing is looked up
             self._traced(record, values_in(recorded.texts for _, recorded in made))
-
-    def _add_case(self, record: Record) -> None:
-        """Add the hashes of the calls' identifiers; if the key cannot be read or made, only they are lost."""
-        if self._identifiers and (key := self._settings.case_key()):
-            record["case"] = self._identifiers.case(key)
 
     def __enter__(self) -> Self:
         _blocks.set((*_blocks.get(), self))

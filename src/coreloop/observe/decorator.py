@@ -80,45 +80,6 @@ def observed_tool(
     return decorate if tool is None else decorate(tool)
 
 
-class _Observed:
-    """A tool whose calls are recorded."""
-
-    def __init__(self, tool: Callable[..., Any], name: str) -> None:
-        self.name = name
-        self.positional, self.injected = tool_parameters(tool)
-
-    def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The model's arguments by name, without injected parameters."""
-        named = {**dict(zip(self.positional, args, strict=False)), **kwargs}
-        return {key: value for key, value in named.items() if key not in self.injected}
-
-    @contextmanager
-    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[list[Any]]:
-        """A block around a call, which is recorded at its end; a known result is put into the list."""
-        started_ns, results = time.monotonic_ns(), list[Any]()
-        error: BaseException | None = None
-        try:
-            yield results
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            self._record(started_ns, args, kwargs, results, error)
-
-    @drops.never_raises
-    def _record(self, started_ns: int, args: Any, kwargs: Any, results: list[Any], error: Any) -> None:
-        result = results[0] if results else ...
-        text = result if isinstance(result, str) else None
-        current().observe_tool_call(
-            self.name,
-            self.arguments(args, kwargs),
-            error=error,
-            duration_ms=round((time.monotonic_ns() - started_ns) / 1e6, 3),
-            result_size_bytes=None if text is None else len(text.encode("utf-8", "replace")),
-            result=result if error is None else None,
-        )
-
-
 def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
     if isinstance(tool, staticmethod | classmethod):
         return type(tool)(_observed(tool.__func__, name))
@@ -128,19 +89,49 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
     if inspect.isgeneratorfunction(tool) or inspect.isasyncgenfunction(tool):
         drops.drop("generator")
         return tool
-    about = _Observed(tool, name)
+    positional, injected = tool_parameters(tool)
+
+    @contextmanager
+    def recorded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[list[Any]]:
+        """A block around a call, which is recorded at its end; a known result is put into the list."""
+        started_ns, results = time.monotonic_ns(), list[Any]()
+        error: BaseException | None = None
+        try:
+            yield results
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            named = {**dict(zip(positional, args, strict=False)), **kwargs}
+            given = {key: value for key, value in named.items() if key not in injected}
+            _record(name, given, started_ns, results, error)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        with about.call(args, kwargs) as results:
+        with recorded(args, kwargs) as results:
             results.append(tool(*args, **kwargs))
         return results[0]
 
     async def call_async(*args: Any, **kwargs: Any) -> Any:
-        with about.call(args, kwargs) as results:
+        with recorded(args, kwargs) as results:
             results.append(await tool(*args, **kwargs))
         return results[0]
 
     return wraps(tool)(call_async if inspect.iscoroutinefunction(tool) else call)
+
+
+@drops.never_raises
+def _record(
+    name: str, args: dict[str, Any], started_ns: int, results: list[Any], error: BaseException | None
+) -> None:
+    result = results[0] if results else ...
+    current().observe_tool_call(
+        name,
+        args,
+        error=error,
+        duration_ms=round((time.monotonic_ns() - started_ns) / 1e6, 3),
+        result_size_bytes=len(result.encode("utf-8", "replace")) if isinstance(result, str) else None,
+        result=result if error is None else None,
+    )
 
 
 def tool_parameters(tool: Callable[..., Any]) -> tuple[tuple[str, ...], frozenset[str]]:

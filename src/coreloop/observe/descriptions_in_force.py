@@ -40,9 +40,7 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path, framework: str
         drops.drop("descriptions_full")
     elif place not in _kept:
         try:
-            path = audit_dir / FOLDER / f"{number}.json"
-            if not path.exists():
-                write_new(path, content)
+            write_new(audit_dir / FOLDER / f"{number}.json", content)
             _kept.add(place)
         except OSError as error:
             drops.drop_error(error)

@@ -14,6 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypedDict
 
+from coreloop.base.errors import WorkspaceError
+from coreloop.base.files import append_private, close_to_others
+
 if TYPE_CHECKING:
     from collections.abc import Container
     from datetime import date
@@ -67,8 +70,10 @@ class Journal:
                 self._open(day)
                 self._checked = second
             end = os.lseek(self._fd, 0, os.SEEK_END)
-            if end != self._end and _byte_at(self._fd, end - 1) != b"\n":  # half a line, of a killed process
-                line = b"\n" + line
+            if end != self._end:
+                os.lseek(self._fd, max(end - 1, 0), os.SEEK_SET)
+                if os.read(self._fd, 1) not in {b"\n", b""}:  # half a line, of a killed process
+                    line = b"\n" + line
             if os.write(self._fd, line) != len(line):
                 raise OSError(errno.ENOSPC, "only a part of the line was written")
             self._end = end + len(line)
@@ -87,21 +92,19 @@ class Journal:
         This mostly works even on a full disk if the file exists: a few bytes fit into its last block.
         """
         ts = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}\n' for reason, n in self._unreported.items()]
-        with suppress(OSError, ValueError):  # ValueError: an impossible path
-            # the newline ends a line that a full disk may have cut off
-            _append(self.folder.parent / "dropped.jsonl", "".join(["\n", *lines]).encode())
+        lines = [f'{{"ts":"{ts}","reason":"{reason}","n":{n}}}' for reason, n in self._unreported.items()]
+        with suppress(WorkspaceError, ValueError):  # ValueError: an impossible path
+            append_private(self.folder.parent / "dropped.jsonl", lines)
             self._unreported = {}
 
     def _open(self, day: str) -> None:
         path = self.folder / f"{day}.jsonl"
-        if day == self._day and _is_same_file(path, self._fd):
-            return
+        with suppress(OSError):  # a file that was removed
+            if day == self._day and os.path.samestat(path.stat(), os.fstat(self._fd)):
+                return
         self.close()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(OSError, AttributeError):  # a file system or an operating system without modes
-            if self.folder.stat().st_uid == os.geteuid():
-                self.folder.chmod(0o700)
+        close_to_others(self.folder)
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
         self._fd, self._end = os.open(path, flags, 0o600), -1
         self._day = day
@@ -109,9 +112,8 @@ class Journal:
     def close(self) -> None:
         """Close the day file; the next line opens it again."""
         fd, self._fd, self._day = self._fd, -1, ""
-        if fd >= 0:
-            with suppress(OSError):  # a daemon may have closed every descriptor at its start
-                os.close(fd)
+        with suppress(OSError):  # not open; or a daemon closed every descriptor at its start
+            os.close(fd)
 
     def __del__(self) -> None:
         self.close()
@@ -168,8 +170,8 @@ def read_dropped(path: Path, *, since: datetime) -> dict[str, int]:
 
 def remove_days(folder: Path, *, before: "date", kept: "Container[Path]" = ()) -> list[Path]:
     """Remove the files of days before this one, by name, but those to be kept; returns which."""
-    files = sorted(folder.glob("????-??-??.jsonl"))
-    old = [path for path in files if path.stem < before.isoformat() and path not in kept]
+    files = sorted(folder.glob("????-??-??*.jsonl"))
+    old = [path for path in files if path.name[:10] < before.isoformat() and path not in kept]
     for path in old:
         path.unlink(missing_ok=True)
     return old
@@ -179,38 +181,13 @@ def write_new(path: Path, content: bytes) -> None:
     """Write a file of mode 0600 unless it exists; of processes that do so at once, the first one's stays."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary.touch(0o600, exist_ok=False)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+        temporary.write_bytes(content)
         with suppress(FileExistsError):
             os.link(temporary, path)  # unlike a rename, never replaces
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _append(path: Path, data: bytes) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(fd, data)
-    finally:
-        os.close(fd)
-
-
-def _is_same_file(path: Path, fd: int) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(fd))
-    except OSError:
-        return False
-
-
-def _byte_at(fd: int, place: int) -> bytes:
-    """One byte of the file; a newline before its start, or if the file was truncated meanwhile."""
-    if place < 0:
-        return b"\n"
-    os.lseek(fd, place, os.SEEK_SET)
-    return os.read(fd, 1) or b"\n"
 
 
 def _reset_after_fork() -> None:

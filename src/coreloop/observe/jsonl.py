@@ -6,24 +6,19 @@ For small files. Records have their own readers: `coreloop.observe.reading.decod
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 import orjson
 
 from coreloop.base.files import append_private, file_errors, read_file
 
-_TORN: Final = "torn or not JSON"
-_NOT_UTF8: Final = "not UTF-8"
-
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
-class Lines(Generic[_Value]):
+class Lines(NamedTuple, Generic[_Value]):
     """The content of a file.
 
     Attributes
@@ -103,17 +98,15 @@ def read(path: Path, kind: type[_Value], *, other: str) -> Lines[_Value]:
             continue
         try:
             values.append(decoder.decode(raw))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            skipped[_reason(error, other)] += 1
+        except msgspec.ValidationError:
+            skipped[other] += 1
+        except UnicodeDecodeError:
+            skipped["not UTF-8"] += 1
+        except (msgspec.DecodeError, RecursionError):
+            skipped["torn or not JSON"] += 1
     return Lines(tuple(values), dict(skipped))
 
 
 def with_zone(timestamp: datetime) -> datetime:
     """Return a time with its zone, UTC by default."""
     return timestamp if timestamp.tzinfo is not None else timestamp.replace(tzinfo=UTC)
-
-
-def _reason(error: Exception, other: str) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return _NOT_UTF8
-    return other if isinstance(error, msgspec.ValidationError) else _TORN

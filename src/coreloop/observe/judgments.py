@@ -30,14 +30,9 @@ class VerdictLetter(StrEnum):
         return self in {VerdictLetter.PASS, VerdictLetter.TOLERABLE}
 
     @property
-    def word(self) -> str:
-        """What the letter stands for, such as ``caution``."""
-        return self.name.lower()
-
-    @property
     def named(self) -> str:
         """The letter with its word: ``C (caution)``."""
-        return f"{self!s} ({self.word})"
+        return f"{self!s} ({self.name.lower()})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

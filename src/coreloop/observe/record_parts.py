@@ -123,8 +123,8 @@ class RecordedCall(NamedTuple):
 
 
 def error_without_values(error: str, args: Mapping[str, Any]) -> str:
-    """See `coreloop.observe.reading.own_values`, which is imported when it is needed."""
-    from coreloop.observe.reading.own_values import error_without_values
+    """See `coreloop.observe.reading.error_texts`, which is imported when it is needed."""
+    from coreloop.observe.reading.error_texts import error_without_values
 
     return error_without_values(error, args)
 

@@ -14,12 +14,12 @@ from coreloop.promote.reach import Measured
 from coreloop.promote.replay import Replay
 
 _LEGEND = (
-    "*follows*: how many of the calls that follow the line succeeded; for a source, how many values came "
-    "from that field. The records show correlation, not causation."
+    "*follows*: how many of the calls that follow the line succeeded, without retries; for a source, how "
+    "many values came from that field. The records show correlation, not causation."
 )
 _MEANINGS = (  # with such words, a small model chose right in 10 of 16 questions, without them in 3
     "A model that cannot tell what a value means takes any. Where the names are not plain, give each a word "
-    "of yours after the merge, in a commit of your own: `one of eco (cheapest), sprint (express)`."
+    "of yours after the merge, in a commit of your own: `one of {}`."
 )
 
 
@@ -73,7 +73,8 @@ def body(
     """The pull request's text: the lines, their evidence, what the model receives, how to revert."""
     lead, n_lines = proposals[0], sum(len(proposal.lines) for proposal in proposals)
     where = "the description" if section is None else f"section {section}"
-    meanings = [_MEANINGS] if any(": one of " in line for its in proposals for line in its.lines) else []
+    named = (line.partition(": one of ")[2].split(", ")[:2] for its in proposals for line in its.lines)
+    meanings = [_MEANINGS.format(" (…), ".join(values) + " (…)") for values in named if values != [""]][:1]
     parts = (
         f"Adds {number_of(n_lines, 'line')} to {where} of **{lead.engine}** (`{lead.target}`). "
         "Proposed from recorded requests; only a human can merge it.",

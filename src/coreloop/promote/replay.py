@@ -17,8 +17,7 @@ from coreloop.base.http import ExchangeError, HttpClient, HttpRequest
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.records import hash_sequence
 from coreloop.base.waiting import wait_until
-from coreloop.observe.reading.decode import RecordLine, call_step, decode_line, raw_lines
-from coreloop.observe.reading.fields import CallFields
+from coreloop.observe.reading.decode import CallFields, RecordLine, call_step, decode_line, raw_lines
 from coreloop.observe.reading.outcome import worked
 from coreloop.promote.proposal_entry import Proposal, read_proposal
 

@@ -32,12 +32,15 @@ class Revert:
         Its new content.
     message : str
         The commit's message.
+    remote : str or None
+        Where the branch is pushed; None if it stays here.
     """
 
     effect: Effect
     path: str
     source: bytes
     message: str
+    remote: str | None
 
     @property
     def branch(self) -> str:
@@ -84,7 +87,7 @@ def plan_revert(workspace: Workspace, effect: Effect, *, base_sha: str | None = 
         raise RefusedError(
             f"the lines cannot be removed with proof: {reason}; edit the description by hand"
         ) from reason
-    return Revert(effect, path, edited.source, _message(effect))
+    return Revert(effect, path, edited.source, _message(effect), repository.remote())
 
 
 def confirm_revert(

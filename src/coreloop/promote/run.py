@@ -132,7 +132,7 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
             raise UsageError(_no_entry(tool, files))
         name, reasons = printable(tool), "; ".join(left_out[:3])
         then = f". dartlab-coreloop effect --tool {name} shows what it did" if "merged on" in reasons else ""
-        raise RefusedError(f"nothing about {name} can be promoted: {reasons}{then}")
+        raise RefusedError(f"no line about {name} waits: {reasons}{then}")
     return tuple(proposals), tuple(left_out)
 
 

@@ -1,6 +1,5 @@
 """The tools' schemas as the model receives them, printed by a command in a copy of the project."""
 
-import errno
 import json
 import os
 import shutil
@@ -8,10 +7,9 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -28,8 +26,7 @@ _SECRETS: Final = frozenset({"GITHUB_TOKEN", "GH_TOKEN"})
 _MAX_BYTES: Final = 50_000_000
 """Of output: the schemas of 500 tools at the longest description that Claude Code reads take 2 MB."""
 _PARAMETERS: Final = ("parameters", "input_schema", "inputSchema")
-_LOOK_S: Final = 0.1  # between looks at the output's size
-_INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe")
+_INTERPRETERS: Final = (".venv/bin/python", ".venv/Scripts/python.exe", "venv/bin/python")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +43,15 @@ class SchemaCommand:
         The interpreter, if it is known to respect ``PYTHONPATH``.
     reader : bool
         Whether it is coreloop's reader for a framework.
+    project : Path, optional
+        The project's folder, of which other folders are copies of the base branch.
     """
 
     words: tuple[str, ...]
     source: str
     python: str | None
     reader: bool = False
+    project: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +78,14 @@ def schema_command(settings: ReachSettings, project: Path) -> SchemaCommand | No
         own = (str(project / name) for name in _INTERPRETERS if (project / name).is_file())
         python = configured or next(own, sys.executable)
         words = (python, str(_READERS), settings.framework, settings.tools)
-        return SchemaCommand(words, f"as {settings.framework} sends it", python, reader=True)
+        return SchemaCommand(words, f"as {settings.framework} sends it", python, True, project)
     if not settings.command:
         return None
     first, *others = settings.command
     if first == "python":
         first = configured or (shutil.which("python") and first) or sys.executable
     interpreter = first if "python" in Path(first).name else None
-    return SchemaCommand((first, *others), "from the schema command", interpreter)
+    return SchemaCommand((first, *others), "from the schema command", interpreter, False, project)
 
 
 def read_description(command: SchemaCommand, folder: Path, tool: str) -> str:
@@ -219,13 +219,17 @@ def _run(command: SchemaCommand, folder: Path) -> bytes:
         if code == 0:
             return out.read(_MAX_BYTES)
         last = (err.read(_MAX_BYTES).decode("utf-8", "replace").strip().splitlines() or ["no message"])[-1]
-    if command.reader and code == _FAILED_READER:
-        raise ReachError(f"reach: {printable(last)}")
-    raise ReachError(f"reach: {printed} exited with {code}: {printable(last)}")
+    is_said = command.reader and code == _FAILED_READER
+    reason = last if is_said else f"{printed} exited with {code}: {last}"
+    if command.project not in {None, folder}:
+        with suppress(ReachError):
+            _run(replace(command, project=None), command.project)
+            reason = f"{reason.partition('; ')[0]} on the base branch yet; commit it"
+    raise ReachError(f"reach: {printable(reason)}")
 
 
 def _run_in_copy(command: SchemaCommand, folder: Path, out: BinaryIO, err: BinaryIO) -> int:
-    """Run the command; kill it with all that it started if it takes too long or prints too much."""
+    """Run the command; kill it with all that it started if it takes too long."""
     process = subprocess.Popen(
         command.words,
         cwd=folder,
@@ -236,15 +240,7 @@ def _run_in_copy(command: SchemaCommand, folder: Path, out: BinaryIO, err: Binar
         start_new_session=True,
     )
     try:
-        ends_at = time.monotonic() + TIMEOUT_S
-        while process.poll() is None:
-            if os.fstat(out.fileno()).st_size > _MAX_BYTES:
-                raise OSError(errno.EFBIG, f"it printed more than {_MAX_BYTES:,} bytes")
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(min(_LOOK_S, max(0.0, ends_at - time.monotonic())))
-                continue
-            if time.monotonic() >= ends_at:
-                raise subprocess.TimeoutExpired(process.args, TIMEOUT_S)
+        process.wait(TIMEOUT_S)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

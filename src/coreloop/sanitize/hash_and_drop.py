@@ -21,8 +21,7 @@ from coreloop.base.records import (
     selector_value,
 )
 from coreloop.observe.argument_sources import QUESTION
-from coreloop.observe.reading.error_texts import template
-from coreloop.observe.reading.own_values import named
+from coreloop.observe.reading.error_texts import named, template
 from coreloop.sanitize.find_in_record import Finder
 from coreloop.sanitize.find_in_value import (
     cut_number_to_hour,

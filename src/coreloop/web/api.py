@@ -32,7 +32,7 @@ from coreloop.runs.load import require_going
 from coreloop.runs.manage import pause_run, read_run, require_status, resume_run
 from coreloop.runs.state import State
 from coreloop.web import bodies
-from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly
+from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply
 from coreloop.web.metrics import CONTENT_TYPE
 from coreloop.web.problems import Problem, leaving
 from coreloop.web.route import ROUTES, HttpCall, describe, route
@@ -100,8 +100,8 @@ async def _reply(call: HttpCall, run_id: str, job: Job) -> Any:
     if body.async_:
         return _accepted(run_id, job)
     if body.stream:
-        return EventStream(call.service, run_id, call.last_event_id, is_stopped_with=body.stop_when_closed)
-    return await _unless_closed(call, run_id, _answered(call, run_id, job))
+        return EventStream(call.service, run_id, call.last_event_id)
+    return await _unless_closed(call, _answered(call, run_id, job))
 
 
 async def _answered(call: HttpCall, run_id: str, job: Job) -> Any:
@@ -116,17 +116,13 @@ def _accepted(run_id: str, job: Job) -> Response:
     return Response(accepted, 202, {"Location": f"/runs/{run_id}"}, media_type="application/json")
 
 
-async def _unless_closed(call: HttpCall, run_id: str, answering: Coroutine[Any, Any, Any]) -> Any:
+async def _unless_closed(call: HttpCall, answering: Coroutine[Any, Any, Any]) -> Any:
     """Wait for an answer as long as the client does."""
     answered = asyncio.ensure_future(answering)
     gone = asyncio.ensure_future(closed(call.request.receive))
     try:
         await asyncio.wait({answered, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if answered.done():
-            return answered.result()
-        if call.body.stop_when_closed:
-            await stop_quietly(call.service, run_id)
-        return Response(status_code=499)  # nobody reads it
+        return answered.result() if answered.done() else Response(status_code=499)  # nobody reads it
     finally:
         for task in (answered, gone):
             task.cancel()

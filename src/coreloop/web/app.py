@@ -14,6 +14,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from coreloop.observe.importers.received import Receiver
 from coreloop.web import api as _api  # noqa: F401 - its decorators fill ROUTES
 from coreloop.web.keys import ANYONE, COOKIE, Caller, client_address, find_key
 from coreloop.web.metrics import known_method
@@ -21,7 +22,8 @@ from coreloop.web.page_routes import Pages
 from coreloop.web.pages.render import ROOT
 from coreloop.web.problems import Problem, log, problem_of, problem_response
 from coreloop.web.route import ROUTES, RouteEndpoint
-from coreloop.web.service import Service
+from coreloop.web.service import Door, Service
+from coreloop.web.traces import PATH, TracesEndpoint
 
 _METHODS: Final = ("GET", "POST")
 _HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID")
@@ -40,6 +42,7 @@ def build_app(service: Service) -> ASGIApp:
         StarletteRoute("/", RedirectResponse(ROOT, 303), methods=["GET"]),
         StarletteRoute("/ui/{path:path}", pages, methods=_METHODS),
     ]
+    routes.append(StarletteRoute(PATH, TracesEndpoint(service.receiver, service), methods=["POST"]))
     front = _Front(Router(routes, redirect_slashes=False), service)
     if not service.origins:
         return front
@@ -48,10 +51,16 @@ def build_app(service: Service) -> ASGIApp:
     )
 
 
+def build_receiver(receiver: Receiver, door: Door) -> ASGIApp:
+    """Build the ASGI application that only takes spans."""
+    route = StarletteRoute(PATH, TracesEndpoint(receiver, door), methods=["POST"])
+    return _Front(Router([route], redirect_slashes=False), door)
+
+
 class _Front:
     """Checks and counts a request before it is routed, turns errors into responses, and notes each once."""
 
-    def __init__(self, router: ASGIApp, service: Service) -> None:
+    def __init__(self, router: ASGIApp, service: Door) -> None:
         self._router = router
         self._service = service
 
@@ -154,7 +163,7 @@ def _trace_id(headers: Headers) -> str:
     return given if is_valid else token_hex(16)
 
 
-def _identify(request: Request, service: Service) -> Caller:
+def _identify(request: Request, service: Door) -> Caller:
     """Find out who sends a request."""
     address = client_address(request.client.host) if request.client else ""
     if not service.keys:

@@ -16,11 +16,11 @@ from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import ATTEMPTED, FOUND, READ
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run_searches import SEARCH
-from coreloop.base.errors import CoreloopError, RunEndedError
+from coreloop.base.errors import CoreloopError
 from coreloop.base.validation import fields_of
 from coreloop.runs import events
 from coreloop.runs.events import Event
-from coreloop.runs.manage import read_run, stop_run
+from coreloop.runs.manage import read_run
 from coreloop.runs.state import State, state_json
 from coreloop.runs.stores.store import Numbered
 from coreloop.web.bodies import AskReply, RunReply
@@ -125,19 +125,16 @@ class EventStream(Response):
         The id of a run that exists.
     after : int
         The number of the last event that the client has.
-    is_stopped_with : bool
-        Whether the end of the connection stops the run.
     """
 
     media_type = "text/event-stream"
 
-    def __init__(self, service: Service, run_id: str, after: int, *, is_stopped_with: bool = False) -> None:
+    def __init__(self, service: Service, run_id: str, after: int) -> None:
         super().__init__(headers={"X-Run-Id": run_id, "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._service = service
         self._run_id = run_id
         self._after = after
-        self._is_stopped_with = is_stopped_with
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the run is over, the client is gone or stalls, or the service ends."""
@@ -145,8 +142,6 @@ class EventStream(Response):
         closing = asyncio.ensure_future(closed(receive))
         try:
             await asyncio.wait({sending, closing}, return_when=asyncio.FIRST_COMPLETED)
-            if not sending.done() and self._is_stopped_with:
-                await stop_quietly(self._service, self._run_id)
         finally:
             closing.cancel()
             sending.cancel()
@@ -178,12 +173,6 @@ async def closed(receive: Receive) -> None:
     """Return when the client has closed the connection."""
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def stop_quietly(service: Service, run_id: str) -> None:
-    """Stop a run whose client is gone, unless it is over."""
-    with suppress(RunEndedError):
-        await run_in_threadpool(stop_run, service.store, run_id)
 
 
 def _more(body: bytes) -> Message:

@@ -15,7 +15,7 @@ from typing import Final, Literal, get_args
 from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, locked, write_private
 
-Scope = Literal["read", "run", "review"]
+Scope = Literal["read", "run", "review", "record"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 VARIABLE: Final = "CORELOOP_API_KEYS"
 _ENTRY: Final = re.compile(r"([\w.-]{1,40}):([a-z+]{1,40}):([0-9a-f]{64})")  # ci:read+run:9f86d081…
@@ -31,7 +31,8 @@ class ApiKey:
     name : str
         The name that logs and limits use.
     scopes : frozenset of str
-        What it may do: ``read`` runs and sources, ``run`` questions and give feedback, ``review``.
+        What it may do: ``read`` runs and sources, ``run`` questions and give feedback, ``review``, and
+        ``record`` spans.
     digest : bytes
         SHA-256 of the key. It has 256 random bits, so that a slow hash would protect nothing more.
     """

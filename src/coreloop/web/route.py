@@ -21,7 +21,7 @@ from coreloop.web.bodies import Body, NoQuery
 from coreloop.web.keys import ANYONE, ApiKey, Caller
 from coreloop.web.keys import Scope as KeyScope
 from coreloop.web.problems import Problem, leaving
-from coreloop.web.service import Service
+from coreloop.web.service import Door, Service
 
 _MAX_DIGITS: Final = 18
 _SENDING_S: Final = 60.0  # chosen: more than a slow phone needs for a page; who reads nothing is let go
@@ -156,7 +156,7 @@ class RouteEndpoint:
         route, service = self._route, self._service
         request = Request(scope, receive)
         scope["coreloop.route"] = route.path
-        key = _authorised(request, service, route.scope) if route.scope else ANYONE
+        key = authorised(request, service, route.scope) if route.scope else ANYONE
         call = HttpCall(
             service=service,
             request=request,
@@ -173,7 +173,14 @@ class RouteEndpoint:
         await send_in_time(reply, scope, receive, send)
 
 
-def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
+def authorised(request: Request, service: Door, scope: KeyScope) -> ApiKey:
+    """Return the key of a request.
+
+    Raises
+    ------
+    Problem
+        It has none, or one that does not allow the scope: 401, 403.
+    """
     caller: Caller = request.scope["coreloop.caller"]
     key = caller.bearer or (caller.reader if request.method == "GET" else None)
     if key is None:
@@ -206,8 +213,8 @@ def _integral(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-async def read_body(request: Request) -> bytes:
-    """Return a body of at most 100,000 bytes that arrives in time.
+async def read_body(request: Request, max_bytes: int = _BODY_BYTES) -> bytes:
+    """Return a body of a largest size that arrives in time.
 
     Raises
     ------
@@ -216,18 +223,18 @@ async def read_body(request: Request) -> bytes:
     """
     try:
         async with asyncio.timeout(_BODY_S):
-            return await _read(request)
+            return await _read(request, max_bytes)
     except TimeoutError as error:
         raise Problem(408, "too_slow", "the body did not arrive in time", retryable=True) from error
 
 
-async def _read(request: Request) -> bytes:
+async def _read(request: Request, max_bytes: int) -> bytes:
     data = bytearray()
     try:
         async for piece in request.stream():
             data += piece
-            if len(data) > _BODY_BYTES:
-                raise Problem(413, "too_large", f"a body may have {_BODY_BYTES:,} bytes")
+            if len(data) > max_bytes:
+                raise Problem(413, "too_large", f"a body may have {max_bytes:,} bytes")
     except ClientDisconnect as error:
         raise Problem(400, "malformed", "the connection was closed before the end of the body") from error
     return bytes(data)

@@ -20,6 +20,7 @@ from coreloop.base.database import Database, Tables
 from coreloop.base.errors import CoreloopError, RunStoreError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
+from coreloop.observe.importers.received import Receiver, open_receiver
 from coreloop.runs.active_run import Interrupted, Run
 from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import JobQueue
@@ -239,7 +240,42 @@ class Claims:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
+class Door:
+    """Who may come in, and what came.
+
+    Attributes
+    ----------
+    keys : tuple of ApiKey
+        Empty if anyone on this machine may call.
+    sign_in : SignIn
+        Readers of pages.
+    hosts : frozenset of str
+        Values of the header Host, without port, that are accepted.
+    origins : tuple of str
+        The pages of other hosts that may call it.
+    admission : Admission
+        What callers have done.
+    metrics : Metrics
+        Figures.
+    shutdown : threading.Event
+        Set when the process begins to end.
+    """
+
+    keys: tuple[ApiKey, ...]
+    sign_in: SignIn
+    hosts: frozenset[str]
+    origins: tuple[str, ...]
+    admission: Admission = field(default_factory=lambda: Admission(time.monotonic))
+    metrics: Metrics = field(default_factory=Metrics)
+    shutdown: Event = field(default_factory=Event)
+
+    def begin_shutdown(self) -> None:
+        """Refuse what is new."""
+        self.shutdown.set()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service(Door):
     """What the routes share.
 
     Attributes
@@ -248,50 +284,30 @@ class Service:
         Workspace, store of runs, models, search, queue and tables.
     source : PageSource
         What pages read.
-    keys : tuple of ApiKey
-        Empty if anyone on this machine may call.
-    sign_in : SignIn
-        Readers of pages.
-    hosts : frozenset of str
-        Values of the header Host, without port, that are accepted.
+    receiver : Receiver
+        Takes spans.
     claims : Claims
         Idempotency keys.
-    admission : Admission
-        What callers have done.
-    metrics : Metrics
-        Figures.
     watch : RunWatch
         Wakes those who wait for runs.
     workers : Workers
         Do the jobs.
-    shutdown : threading.Event
-        Set when the process begins to end.
     readable_at : list of float
         When the databases were last read by `require_databases`.
     """
 
     deps: Deps
     source: PageSource
-    keys: tuple[ApiKey, ...]
-    sign_in: SignIn
-    hosts: frozenset[str]
+    receiver: Receiver
     claims: Claims
-    admission: Admission
-    metrics: Metrics
     watch: RunWatch
     workers: Workers
-    shutdown: Event
     readable_at: list[float] = field(default_factory=lambda: [-_FRESH_S])
 
     @property
     def store(self) -> Store:
         """The runs."""
         return self.deps.store
-
-    @property
-    def origins(self) -> tuple[str, ...]:
-        """The pages of other hosts that may call it."""
-        return self.deps.workspace.settings.service.origins
 
     def require_databases(self) -> None:
         """Return if the databases and the index can be read, or could a second ago.
@@ -334,6 +350,7 @@ def open_service(
         open_store(workspace, environ=environ) as store,
         open_deps(workspace, store, environ) as deps,
         open_tables(workspace, environ) as tables,
+        open_receiver(workspace) as receiver,
     ):
         if "index" in workspace.settings.search.providers and not workspace.index_file.exists():
             refresh_index(workspace, now=datetime.now(UTC))
@@ -354,8 +371,9 @@ def open_service(
             keys=keys,
             sign_in=SignIn(keys, read_secret(workspace.runs_dir / "sign-in.key")),
             hosts=hosts,
+            origins=workspace.settings.service.origins,
+            receiver=receiver,
             claims=Claims(tables),
-            admission=Admission(time.monotonic),
             metrics=metrics,
             watch=watch,
             workers=Workers(deps.queue, handlers, shutdown),

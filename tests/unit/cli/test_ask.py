@@ -62,4 +62,3 @@ def test_gaps_are_listed_and_closed(place: Path, entry_point):
     (gap,) = json.loads(entry_point(place, "repair", "show", "--json")[1])["gaps"]
     assert gap["seen"] == 1
     assert entry_point(place, "repair", "show", "--close", gap["id"])[1] == "no gaps\nno suggestions\n"
-    assert "closed by person" in entry_point(place, "repair", "show", "--all")[1]

@@ -53,24 +53,6 @@ def dead(project: Path, error: str) -> Job:
         return queue.fail(job, error)
 
 
-def test_a_worker_does_the_jobs_of_repairs(project: Path):
-    job = put(project)
-    done = jobs("work", "--until-idle")
-    assert (done.stdout, done.exit_code) == ("1 done, 0 failed\n", 0)
-    assert done.stderr == f"{job.id}  index file  done\n"
-    assert "new.md" in invoke("search", "deadline").output
-    shown = json.loads(jobs("show", job.id, "--json").output)
-    assert (shown["status"], shown["untrusted_result"]["added"]) == ("done", 1)
-
-
-def test_a_file_outside_of_the_project_is_not_read(project: Path):
-    job = put(project, path="../secret.md")
-    assert jobs("work", "--until-idle").stdout == "0 done, 1 failed\n"
-    shown = jobs("show", job.id).output
-    assert "attempts  1 of 5" in shown
-    assert "is outside of the project" in shown
-
-
 def test_a_dead_job_is_shown_with_its_error_and_can_be_retried(project: Path):
     job = dead(project, "ValueError: \x1b[2Jno\nsuch file")
     heading, line = jobs("show", "--status", "dead").output.splitlines()

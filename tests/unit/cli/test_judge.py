@@ -32,7 +32,7 @@ def run(tmp_path: Path, quiet_git: None, monkeypatch: pytest.MonkeyPatch) -> Run
     write_log(tmp_path / "data" / "audit" / "ai-ask" / "a.jsonl", [*repeated(4, ts=now), bad])
 
     def run(*args: str) -> Result:
-        done = CliRunner(env={"COLUMNS": "60"}).invoke(main, args)
+        done = CliRunner(env={"COLUMNS": "120"}).invoke(main, args)
         assert done.exit_code == 0, done.output
         return done
 

@@ -69,15 +69,6 @@ def old(database: Path) -> Path:
 # --- backfill-blog ---------------------------------------------------------------------------------
 
 
-def test_the_dry_run_is_a_table_and_writes_nothing(run: Run, project: Path):
-    done = run("backfill-blog")
-    assert "new        990168    blog/01-deulchan-food-margin/index.md\n" in done.stdout
-    assert "skipped              blog/34-editorial-note/index.md: no front matter\n" in done.stdout
-    assert done.stdout.endswith("31 new, 0 edited, 0 unchanged, 4 skipped, 0 malformed\n")
-    assert done.stderr == "nothing changed; add --confirm to carry it out\n"
-    assert not (project / "data" / "ai").exists()
-
-
 def test_a_malformed_post_is_named_with_its_line_and_the_exit_code_is_1(
     run: Run, project: Path, database: Path
 ):
@@ -103,27 +94,7 @@ def test_control_characters_in_bullets_are_escaped(run: Run, database: Path):
     assert all(line.isprintable() for line in shown.splitlines())
 
 
-def test_pruning_waits_for_confirm(run: Run, old: Path):
-    done = run("knowledge", "prune")
-    assert (done.stdout, done.stderr) == (
-        "0.20       0/3  BULLET2.\n",
-        "nothing changed; add --confirm to carry it out\n",
-    )
-    assert len(rows_of(old, "playbook")) == 2
-    assert run("knowledge", "prune", "--confirm").stderr == "removed: 1\n"
-    assert [row["bullet"] for row in rows_of(old, "playbook")] == ["BULLET1."]
-    assert run("knowledge", "prune", "--confirm").stdout == "no bullet has a quality below 0.5\n"
-
-
 # --- cleanup ---------------------------------------------------------------------------
-
-
-def test_the_cleanup_shows_each_rule_and_waits_for_confirm(run: Run, old: Path, project: Path):
-    done = run("knowledge", "cleanup")
-    rows = [line.split(maxsplit=3) for line in done.stdout.splitlines()]
-    assert [(row[1], row[2]) for row in rows][:2] == [("go", "1"), ("go", "1")]
-    assert done.stderr == "nothing changed; add --confirm to carry it out\n"
-    assert not (old.parent / "_archive").exists()
 
 
 def test_the_knowledge_folder_is_closed_to_others(run: Run, database: Path):
@@ -157,21 +128,3 @@ def test_a_project_without_knowledge_gets_an_error_and_no_database(
     assert "dartlab_knowledge.db: does not exist" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (project / "data" / "ai").exists()
-
-
-@pytest.mark.parametrize(
-    ("args", "mention"),
-    [
-        (["backfill-blog", "--blog-root", "nowhere"], "nowhere: is not a folder"),
-        (
-            ["knowledge", "cleanup", "--confirm", "--db", "README.md"],
-            "README.md: is not a valid SQLite database",
-        ),
-        (["backfill-blog", "--confirm", "--db", "README.md"], "README.md: is not a valid SQLite database"),
-    ],
-)
-def test_a_mistake_is_one_line(args: list[str], mention: str, run: Run):
-    done = run(*args, code=2)
-    assert mention in done.stderr
-    assert done.stderr.startswith("dartlab-coreloop: ")
-    assert done.stderr.count("\n") == 1

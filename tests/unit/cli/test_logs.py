@@ -68,8 +68,9 @@ ODD_LOG = GOOD + b"hello\n" + b"".join(line(record(tool_calls=[ODD_CALL])) for _
 
 @pytest.mark.parametrize("command", ["pattern", "refine"])
 def test_skipped_lines_and_unusable_fields_are_shown_with_their_first_place(
-    command: str, run: Run, tmp_path: Path
+    command: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setenv("COLUMNS", "120")
     write_log(tmp_path / "data" / "audit" / "ai-ask" / "2026-04-25.jsonl", []).write_bytes(ODD_LOG)
     window = ["--since", "2026-04-01", "--until", "2026-04-30"]
     shown = run(command, *window).stdout

@@ -230,7 +230,7 @@ def test_what_a_folder_has_beside_traces_is_named_or_not_read(run: Run, tmp_path
     write_lines(folder / "rollout.ndjson", codex())
     shown = run(folder, "-v", columns=300).output
     assert "openai-chat: 1 file, 12 requests, 24 calls\ncodex: 1 file, 4 requests, 4 calls" in shown
-    assert "skipped: 1 file: records of coreloop" in shown
+    assert "skipped: 1 file: a log of coreloop" in shown
     assert shown.endswith("next: run `dartlab-coreloop refine` on the records here\n")
     assert "skipped: 2 files: tool schemas, not traces" in shown
     assert f"{folder / 'tools.json'}: is tool schemas" in shown

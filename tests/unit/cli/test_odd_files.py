@@ -39,8 +39,6 @@ FILES = {
     "guard publish --pulls": f"guard publish --decision event.json {EVENT} event.json --pulls {{}}",
     "guard publish --decision": f"guard publish --pulls event.json {EVENT} event.json --decision {{}}",
     "index PATHS": "index {}",
-    "knowledge prune --db": "knowledge prune --db {}",
-    "knowledge cleanup --db": "knowledge cleanup --confirm --db {}",
     "runs start --prompt": "runs start --max-iterations 1 --prompt {} -- true",
     "runs open --file": "runs open --new --file {}",
     "runs plan --file": "runs plan --file {}",
@@ -48,11 +46,8 @@ FILES = {
     "runs record --file": "runs record --file {}",
     "runs report --out": "runs report --out {}",
     "serve --keys": "serve --port 0 --keys {}",
-    "knowledge backfill-blog --db": "knowledge backfill-blog --blog-root . --db {}",
 }
 FOLDERS = {
-    "runs install --project": "runs install claude-code --project {}",
-    "runs uninstall --project": "runs uninstall claude-code --project {}",
     "demo --out": "demo --out {}",
     "pattern --in-dir": "pattern --in-dir {}",
     "pattern --out": "pattern --in-dir . --out {}",

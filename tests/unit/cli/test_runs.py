@@ -57,15 +57,6 @@ def run_id(project: Path) -> str:
     return run_id
 
 
-def test_a_run_is_shown_for_people_and_as_its_state_json(runs: Command, run_id: str, project: Path):
-    shown = runs("show").output
-    assert "iteration   2 of 2\n" in shown
-    assert "spent       $0.50 of $10.00; $0.00 reserved\n" in shown
-    assert "  q1 answered  2 findings  매출은?\n  q2 open      0 findings  이익은?\n" in shown
-    state = json.loads((project / ".research" / "state.json").read_text(encoding="utf-8"))
-    assert json.loads(runs("show", run_id, "--json").output) == state
-
-
 @pytest.mark.parametrize("name", ["pause", "resume", "stop", "report", "show", "forget"])
 @pytest.mark.parametrize("run_id", ["nonsense", "../../x", "01KQ0000000000000000000000"])
 def test_an_unknown_run_is_one_clear_line(runs: Command, name: str, run_id: str):

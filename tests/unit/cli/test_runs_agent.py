@@ -32,7 +32,6 @@ PLAN = {
     "actions": ["web", "read"],
     "next_actions": ["read"],
 }
-BAR = "━" * 40
 
 
 @pytest.fixture
@@ -50,36 +49,13 @@ def runs(project: Path) -> Command:
     return runs
 
 
-def test_an_iteration_is_shown_as_a_block_that_ends_with_the_next(runs: Command):
+def test_a_run_that_a_person_ended_takes_no_report(runs: Command):
     run_id = runs("open", "이익은 왜 올랐나?").stdout.strip()
-    assert json.loads(runs("next").output)["run_id"] == run_id
-    assert runs("record", report=FIRST).output.splitlines() == [
-        BAR,
-        "📊 Iteration #1 완료",
-        BAR,
-        "🔍 이번 발견:",
-        "   - 올랐다 [? UNCERTAIN]",
-        "❓ 확인되지 않은 것:",
-        "   - 올랐다: coreloop가 읽지 않은 출처입니다(dart:1). runs read로 읽고 출처 번호를 적으세요",
-        "📈 다음 계획: read the report",
-        "📊 진행도: 0% (0/2)",
-        BAR,
-        "Iteration 1/100 · running · $0.25/$10.00",
-        "→ 종료 조건 불만족 → 계속 실행",
-        "다음 iteration을 시작합니다...",
-    ]
-    query = {"query": "volume 2001", "results_count": 1, "success": True}
-    second = {"queries": [query], "findings": [{"text": "8 %", "sources": ["dart:2"], "answers": "q2"}]}
-    assert runs("record", run_id, report=second).output.splitlines()[-3:] == [
-        "Iteration 2/100 · running · $0.25/$10.00",
-        "→ 종료 조건 불만족 → 계속 실행",
-        "다음 iteration을 시작합니다...",
-    ]
     for act, words in {"complete": ["stop", "--completed"], "forget": ["forget", "--confirm"]}.items():
         refused = runs(*words, CLAUDECODE="1").exception
         assert str(refused).startswith(f"an agent cannot {act} a run")
     assert typed(Path.cwd(), "runs", "stop", "--completed").stdout == f"{run_id}  completed\n"
-    assert str(runs("record", report=second).exception).startswith(f"run {run_id} is over: completed;")
+    assert str(runs("record", report=PLAN).exception).startswith(f"run {run_id} is over: completed;")
     ended = json.loads(runs("next").output)
     assert ended["goes_on"] is False
     assert ended["do"].startswith("연구가 끝났습니다(completed).")
@@ -91,7 +67,7 @@ def test_a_terminal_is_safe_from_what_an_agent_found(runs: Command):
     found = {**PLAN, "findings": [{"text": "a\x1b[2J\nb" + "c" * 999, "sources": []}]}
     shown = runs("record", report=found).output
     assert "\x1b" not in shown
-    assert r"  - a\u{1b}[2J bccc" in shown
+    assert r"- a\u{1b}[2J bccc" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= 340
 
 
@@ -117,7 +93,7 @@ def test_only_a_person_agrees_that_a_sub_question_falls_away(runs: Command):
 
 def test_only_a_person_confirms_what_is_not_about_the_question(runs: Command):
     runs("open", "Why did profit rise?")
-    runs("record", "--file", "-", report={**PLAN, "sub_questions": ["Is water wet?"]})
+    runs("record", report={**PLAN, "sub_questions": ["Is water wet?"]})
     for environ in ({}, {"CLAUDECODE": "1"}, {"CORELOOP_RUN": "x"}):
         refused = runs("confirm", "q1", **environ)
         assert str(refused.exception).startswith("an agent cannot agree to its own proposal")
@@ -130,8 +106,6 @@ def test_only_a_person_confirms_what_is_not_about_the_question(runs: Command):
     ("args", "message"),
     [
         (["open", "  "], "the question is empty"),
-        (["open", "q", "--deadline", "soon"], "'soon' is not a duration; write 90s, 30m"),
-        (["open", "q", "--budget-usd", "nan"], "nan is not in the range"),
         (["next"], "the project has no runs yet"),
         (["install", "cursor"], "'cursor' is not one of 'claude-code', 'plugin', 'agents-md'"),
         (["uninstall", "claude-code"], "nothing is installed"),

@@ -26,7 +26,7 @@ def sources_of(args: dict[str, Any], *results: Any, question: str = "", tool: st
     memory = Sources()
     memory.add_question(question)
     for result in results:
-        memory.remember(tool, result, None, ok=True)
+        memory.remember(tool, result, None)
     return memory.look_up({name: texts_in(value) for name, value in args.items()}).args_from
 
 
@@ -77,9 +77,9 @@ def test_the_earliest_place_comes_first_and_four_are_recorded() -> None:
 
 def test_a_value_of_the_calls_own_arguments_is_an_echo() -> None:
     memory = Sources()
-    memory.remember("list", {"ids": ["#W1"]}, None, ok=True)
+    memory.remember("list", {"ids": ["#W1"]}, None)
     asked = memory.look_up({"id": ["#W1"]})
-    memory.remember("get", {"id": "#W1", "user": "u77"}, asked, ok=True)
+    memory.remember("get", {"id": "#W1", "user": "u77"}, asked)
     found = memory.look_up({"a": ["#W1"], "b": ["u77"]}).args_from
     assert found == {"a": ["list.ids[]"], "b": ["get.user"]}
 
@@ -109,7 +109,7 @@ def test_the_question_is_a_source_by_whole_words(question: str, value: Any, is_t
 def test_after_a_call_without_result_empty_sources_are_not_recorded() -> None:
     memory = Sources()
     memory.add_question("zip 19122")
-    memory.remember("get", ..., None, ok=True)
+    memory.remember("get", ..., None)
     assert memory.look_up({"zip": ["19122"], "a": ["nobody"]}).args_from == {"zip": ["question"]}
 
 
@@ -119,7 +119,7 @@ def test_after_a_call_without_result_empty_sources_are_not_recorded() -> None:
 def test_a_session_forgets_after_an_hour_without_use() -> None:
     memory = Sources(0.0)
     memory.add_question("order #W2")
-    memory.remember("get", {"x": "#W1"}, None, ok=True)
+    memory.remember("get", {"x": "#W1"}, None)
     memory.use(2_600.0)
     asked = {"a": ["#W1"], "b": ["#W2"]}
     assert memory.look_up(asked).args_from == {"a": ["get.x"], "b": ["question"]}
@@ -137,7 +137,7 @@ def test_a_process_holds_a_bounded_number_of_sessions(monkeypatch: pytest.Monkey
     assert sessions.open(SESSIONS - 1, 3.0) is sessions.open(SESSIONS - 1, 3.0)
     monkeypatch.setattr(argument_sources, "PROCESS_LEAVES", 100)
     full = sessions.open("full", 4.0)
-    full.remember("get", [f"v{n}" * 3 for n in range(200)], None, ok=True)
+    full.remember("get", [f"v{n}" * 3 for n in range(200)], None)
     sessions.open("next", 5.0)
     assert sessions.open("full", 6.0) is not full
 

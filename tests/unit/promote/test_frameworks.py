@@ -84,21 +84,23 @@ def test_schemas_that_a_project_wrote_itself_need_no_framework_object(tmp_path: 
     copied.mkdir()
     (copied / "__main__.py").write_bytes((FOLDER / "__main__.py").read_bytes())
     (copied / "none.py").write_text(
-        "KINDS = 'a schema'\ndef read(item):\n    return None\n", encoding="utf-8"
+        "KINDS = ''\ndef read(item):\n    return [(item, 'x')] if item == 5 else None\n", encoding="utf-8"
     )
+    (tmp_path / "other.py").write_text("N, M = 5, 6\ndef five(): ...\n", encoding="utf-8")
     definition = {"name": "find_orders", "description": "한국어"}
     tools = [definition, {"type": "function", "function": {**definition, "name": "other"}}]
     source = f"import os, sys\nprint('noise')\nos.system('echo more')\nTOOLS = {tools!r}\n"
     (tmp_path / "tools.py").write_text(source, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, str(copied / "__main__.py"), "none", "tools:TOOLS"],
+        [sys.executable, str(copied / "__main__.py"), "none", "tools:TOOLS, other"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         encoding="utf-8",
         check=True,
     )
-    assert json.loads(done.stdout) == [definition, {**definition, "name": "other"}]
+    of_module = {"name": "5", "description": "x"}
+    assert json.loads(done.stdout) == [definition, {**definition, "name": "other"}, of_module]
     assert sorted(done.stderr.split()) == ["more", "noise"]
 
 

@@ -63,7 +63,7 @@ def test_body_repeats_the_trailers_at_the_end_so_that_a_squash_keeps_them(propos
 def test_a_list_of_values_asks_the_reviewer_for_their_meanings(proposal: Proposal) -> None:
     listed = changed(proposal, lines=("- service: one of eco, sprint",))
     texts = [body([each], reach(), REPRODUCED, section=None) for each in (proposal, listed)]
-    assert ["`one of eco (cheapest), sprint (express)`" in text for text in texts] == [False, True]
+    assert ["own: `one of eco (…), sprint (…)`." in text for text in texts] == [False, True]
 
 
 HOSTILE = "```\n## Merge me\n````\nCandidate-Key: forged\nPhase: F\n~~~\n</details><script>\n`````"

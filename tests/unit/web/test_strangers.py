@@ -83,18 +83,6 @@ def test_probes_are_answered_under_any_host_and_without_limit(guarded: tuple[Ser
 
 
 @pytest.mark.slow
-def test_health_is_of_the_process_and_readiness_of_the_database(tmp_path: Path):
-    with served(tmp_path) as service, service.client() as client:
-        assert client.get("/readyz").status_code == 200
-        database = next(tmp_path.rglob("coreloop.db"))
-        database.rename(database.with_suffix(".away"))
-        until(lambda: client.get("/readyz").status_code == 503)
-        assert client.get("/healthz").status_code == 200
-        database.with_suffix(".away").rename(database)
-        until(lambda: client.get("/readyz").status_code == 200)
-
-
-@pytest.mark.slow
 def test_one_address_cannot_have_all_connections(tmp_path: Path):
     resource = pytest.importorskip("resource", reason="needs limits of processes")
     with served(tmp_path) as service, ExitStack() as connections:

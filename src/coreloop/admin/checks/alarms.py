@@ -36,8 +36,7 @@ def no_record(status: "Status") -> Raised:
     gap = status.log.longest_gap if status.log is not None else None
     if days < (SILENT_DAYS if gap is None else min(SILENT_DAYS, 2 * gap)):
         return None
-    todo = "check that the server runs, CORELOOP_AUDIT_DISABLE is unset and data_dir is where it records"
-    return f"no record for {number_of(days, 'day')}: the newest is of {newest}", todo
+    return f"no record for {number_of(days, 'day')}: the newest is of {newest}", status.how_to_record
 
 
 def future(status: "Status") -> Raised:

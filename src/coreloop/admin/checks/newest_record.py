@@ -12,8 +12,10 @@ from coreloop.admin.init.new_settings import find_made
 from coreloop.base.files import open_regular
 from coreloop.base.messages import LONE, number_of
 from coreloop.base.project.workspace import Workspace
+from coreloop.observe.importers.traced_request import ID_PREFIX
 from coreloop.observe.reading.decode import RecordLine, decode_line
 
+_CHECK: Final = "check that the agent runs, CORELOOP_AUDIT_DISABLE is unset and data_dir is where it records"
 STALE: Final = timedelta(days=2)
 """Chosen: a night without requests is no news; that a quiet weekend is told of is the price."""
 _FILES: Final = 3  # chosen: the newest days say whether records are read today
@@ -28,7 +30,7 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
     files = log_files(folder)
     if not files:
         message = f"nothing is recorded yet in {folder}"
-        yield Diagnosis("records", "warning", message, _first_step(setup.workspace))
+        yield Diagnosis("records", "warning", message, how_to_record(setup.workspace))
         return
     lines = recent_lines(files)
     if not lines:
@@ -44,7 +46,7 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
         return
     yield Diagnosis("records", "ok", f"{number_of(len(files), 'file')} in {folder}")
     yield from _check_sessions(lines)
-    yield _check_age(max(line.ts_us for line in lines), setup.now)
+    yield _check_age(max(line.ts_us for line in lines), setup)
 
 
 def _check_sessions(lines: Sequence[RecordLine]) -> Iterator[Diagnosis]:
@@ -55,8 +57,11 @@ def _check_sessions(lines: Sequence[RecordLine]) -> Iterator[Diagnosis]:
         yield Diagnosis("sessions", "warning", message, "record requests in the agent that calls this server")
 
 
-def _first_step(workspace: Workspace) -> str:
-    """How to get the first records: where the agent is made, else from what there is."""
+def how_to_record(workspace: Workspace) -> str:
+    """How to get newer records as the newest came; the first where the agent is made, else from traces."""
+    if lines := recent_lines(log_files(workspace.records_dir)):
+        is_imported = all((line.fields.request_id or "").startswith(ID_PREFIX) for line in lines)
+        return "import newer traces: dartlab-coreloop import PATH" if is_imported else _CHECK
     made, chosen = find_made(workspace), workspace.settings.reach.tools
     one = max(made, key=lambda one: (one.tools == chosen, bool(one.variable)), default=None)
     if one is None:
@@ -106,14 +111,10 @@ def _day(name: str, changed_s: float) -> date:
         return date.min
 
 
-def _check_age(ts_us: int, now: datetime) -> Diagnosis:
+def _check_age(ts_us: int, setup: Setup) -> Diagnosis:
     newest = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=ts_us)
-    age, at = now - newest, f"{newest:%Y-%m-%d %H:%M} UTC"
-    if age < -timedelta(days=1):
-        message = f"the newest record is dated in the future: {at}"
-        return Diagnosis("newest", "warning", message, "set the clock of the machine that records")
+    age, at = setup.now - newest, f"{newest:%Y-%m-%d %H:%M} UTC"
     if age > STALE:
         message = f"the newest record is {number_of(age.days, 'day')} old: {at}"
-        todo = "check that the agent runs, that CORELOOP_AUDIT_DISABLE is not set, and data_dir"
-        return Diagnosis("newest", "warning", message, todo)
+        return Diagnosis("newest", "warning", message, how_to_record(setup.workspace))
     return Diagnosis("newest", "ok", f"the newest record is from {at}")

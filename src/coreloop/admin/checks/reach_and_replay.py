@@ -1,21 +1,20 @@
 """Check that reach can be measured and that the replay endpoint can be reached."""
 
-import os
-import shutil
 import socket
 from collections.abc import Iterator
-from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 from typing import Final
 from urllib.parse import urlsplit
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
 from coreloop.admin.checks.setup import project_tools
 from coreloop.admin.init.new_settings import reach_todo
-from coreloop.base.errors import ReachError
+from coreloop.base.errors import GitError, ReachError
 from coreloop.base.messages import number_of
 from coreloop.base.project.tools import Tool
+from coreloop.base.tempfiles import temporary_folder
+from coreloop.promote.commits import WritableRepository
 from coreloop.promote.tool_schemas import SchemaCommand, read_tools, schema_command
 
 _CORRECT: Final = "correct reach: in coreloop.yaml"
@@ -35,11 +34,8 @@ def check_reach(setup: Setup) -> Iterator[Diagnosis]:
             return
         message = "unmeasured: it is unknown which part of a docstring the model receives"
         yield Diagnosis("reach", "warning", message, reach_todo(setup.workspace))
-    elif not _is_program(command.words[0], root):
-        message = f"reach: {command.words[0]} is not a program that can be run"
-        yield Diagnosis("reach", "fault", message, _CORRECT)
     else:
-        yield _measured(command, root)
+        yield _measured(command, root, setup.workspace.settings.forge.base)
 
 
 def check_replay(setup: Setup) -> Iterator[Diagnosis]:
@@ -59,11 +55,15 @@ def check_replay(setup: Setup) -> Iterator[Diagnosis]:
     yield _check_connection(*address)
 
 
-def _measured(command: SchemaCommand, root: Path) -> Diagnosis:
+def _measured(command: SchemaCommand, root: Path, base: str) -> Diagnosis:
     try:
         names = read_tools(command, root)
+        with suppress(GitError), temporary_folder("coreloop-reach-") as copy:  # as a promotion reads them
+            repository = WritableRepository(root)
+            repository.export(repository.base(base), Path(copy))
+            read_tools(command, copy / root.resolve().relative_to(repository.root.resolve()))
     except ReachError as error:
-        return Diagnosis("reach", "fault", str(error), _CORRECT)
+        return Diagnosis("reach", "fault", str(error), "" if "; " in str(error) else _CORRECT)
     return Diagnosis("reach", "ok", f"measured: {command.source}, {number_of(len(names), 'tool')}")
 
 
@@ -79,7 +79,7 @@ def _address(url: str) -> tuple[str, int] | None:
 def _check_connection(host: str, port: int) -> Diagnosis:
     name = f"{host}:{port}"
     try:
-        _connect(host, port)
+        socket.create_connection((host, port), timeout=_ANSWER_S).close()
     except ConnectionRefusedError:
         todo = "start the server, or correct replay: url in coreloop.yaml"
         return Diagnosis("replay", "fault", f"the endpoint {name} refuses connections", todo)
@@ -87,26 +87,3 @@ def _check_connection(host: str, port: int) -> Diagnosis:
         message = f"the endpoint {name} cannot be reached: {error}"
         return Diagnosis("replay", "warning", message, "check the network and replay: url in coreloop.yaml")
     return Diagnosis("replay", "ok", f"the endpoint {name} takes connections")
-
-
-def _connect(host: str, port: int) -> None:
-    """Connect and close, in a thread because a name lookup has no time limit."""
-    done: Future[None] = Future()
-
-    def attempt() -> None:
-        try:
-            socket.create_connection((host, port), timeout=_ANSWER_S).close()
-            done.set_result(None)
-        except BaseException as error:  # passed to the waiting thread
-            done.set_exception(error)
-
-    Thread(target=attempt, daemon=True).start()
-    try:
-        done.result(_ANSWER_S)
-    except TimeoutError as error:
-        raise OSError(f"no answer within {_ANSWER_S:.0f} s") from error
-
-
-def _is_program(word: str, root: Path) -> bool:
-    """Whether a word is a program on the PATH or, with a slash, the path of a program from a folder."""
-    return shutil.which(root / word if os.sep in word else word) is not None

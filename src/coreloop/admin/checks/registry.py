@@ -11,7 +11,7 @@ from coreloop.admin.checks.guard import check_guard
 from coreloop.admin.checks.newest_record import check_log
 from coreloop.admin.checks.privacy import check_ignored, check_private
 from coreloop.admin.checks.reach_and_replay import check_reach, check_replay
-from coreloop.admin.checks.setup import check_extras, check_settings, check_tools
+from coreloop.admin.checks.setup import check_settings, check_tools
 from coreloop.base.errors import CoreloopError, SettingsError
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.settings_file import load_settings
@@ -27,7 +27,6 @@ CHECKS: Final[Mapping[str, SetupCheck]] = {
     "reach": check_reach,
     "replay": check_replay,
     "guard": check_guard,
-    "extras": check_extras,
 }
 """By subject, in the order in which ``doctor`` prints them."""
 

@@ -1,12 +1,10 @@
-"""Check the settings, the tools that they name, and the installed packages."""
+"""Check the settings and the tools that they name."""
 
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Final
 
 from coreloop.admin.checks.diagnosis import Diagnosis, Setup, listed
-from coreloop.admin.checks.newest_record import log_files, recent_lines
-from coreloop.base.extras import CLI_MODULES, install_line
+from coreloop.admin.checks.newest_record import how_to_record, log_files, recent_lines
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.tools import Tool, Unresolved, sent_tools
@@ -30,7 +28,8 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
     configured, resolved = setup.workspace.settings.tools, project_tools(setup.workspace)
     if not resolved:
         message = "no tool is known: neither records nor coreloop.yaml nor the project's files have one"
-        yield Diagnosis("tools", "warning", message, "wrap them in @observed_tool, or name them under tools:")
+        todo = f"name them under tools:, or {how_to_record(setup.workspace)}"
+        yield Diagnosis("tools", "warning", message, todo)
         return
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
@@ -59,14 +58,3 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
         )
     else:
         yield Diagnosis("settings", "ok", f"{setup.workspace.root / FILE_NAME} is valid")
-
-
-def check_extras(setup: Setup) -> Iterator[Diagnosis]:
-    """Check that the modules of the extra cli exist; say what the extra korean would change."""
-    missing = [module for module in sorted(CLI_MODULES) if find_spec(module) is None]
-    said = f"are missing: {listed(missing)}" if missing else "are installed"
-    todo = f"run {install_line('cli')}" if missing else ""
-    yield Diagnosis("extras", "fault" if missing else "ok", f"packages of the extra cli {said}", todo)
-    if setup.workspace.index_file.exists() and not setup.workspace.settings.search.morphemes:
-        message = "Korean words are pairs of syllables; as morphemes, 대출한도 would be 대출 and 한도"
-        yield Diagnosis("korean", "ok", f"{message}: search: {{morphemes: true}}, {install_line('korean')}")

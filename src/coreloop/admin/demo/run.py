@@ -24,6 +24,7 @@ from coreloop.observe import AuditCollector
 _N_DAYS: Final = 30
 """As many as the window of the commands has, so that they need no options in the demo's folder."""
 
+_SEED: Final = 7  # the questions and proposals are the same each time
 _MINING: Final = MiningOptions(no_cache=True)  # a few hundred records
 
 
@@ -43,20 +44,18 @@ class DemoCounts:
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """The outcome; `failed` is the git error that stopped the promotion, `effect` is simulated."""
+    """The outcome; `failed` is the git error that stopped the promotion."""
 
-    proposed: PatternResult
     refined: RefineResult
     promoted: Promoted | None = None
     failed: GitError | None = None
-    effect: SimulatedEffect | None = None
 
 
 DemoStage = DemoCounts | PatternResult | RefineResult | Promoted | SimulatedEffect
 
 
 def run_demo(
-    folder: Path, *, seed: int, now: datetime, tell: Callable[[DemoStage], None] = lambda _: None
+    folder: Path, *, now: datetime, tell: Callable[[DemoStage], None] = lambda _: None
 ) -> DemoResult:
     """Run the whole loop in a new or empty folder.
 
@@ -64,8 +63,6 @@ def run_demo(
     ----------
     folder : Path
         Becomes a small project and, if there is a statement to promote, a git repository.
-    seed : int
-        The same seed gives the same questions and proposals.
     now : datetime
         UTC; the requests are of the days before, the proposals of this day.
     tell : callable
@@ -77,24 +74,22 @@ def run_demo(
         The folder is not empty, or cannot be written.
     """
     make_project(folder)
-    tell(record_requests(folder, seed=seed, now=now))
-    proposed = propose_candidates(folder, now=now)
-    tell(proposed)
+    tell(record_requests(folder, seed=_SEED, now=now))
+    tell(propose_candidates(folder, now=now))
     refined = refine_failures(folder, now=now)
     tell(refined)
     first = next((entry for entry in refined.document.statements if entry.suggested_append), None)
     if first is None:
-        return DemoResult(proposed, refined)
+        return DemoResult(refined)
     try:
         promoted = promote_statement(folder, refined.paths[0], first.id)
     except GitError as error:
         error.add_note("the proposals are complete, only the promotion was skipped")
-        return DemoResult(proposed, refined, failed=error)
+        return DemoResult(refined, failed=error)
     tell(promoted)
     lead = promoted.plan.proposal
-    effect = simulate_effect(folder, lead.engine, lead.lines, seed=seed)
-    tell(effect)
-    return DemoResult(proposed, refined, promoted, effect=effect)
+    tell(simulate_effect(folder, lead.engine, lead.lines, seed=_SEED))
+    return DemoResult(refined, promoted)
 
 
 def make_project(folder: Path) -> None:

@@ -13,6 +13,8 @@ import yaml
 from coreloop.base.project.allowed_values import last_name
 from coreloop.base.project.definitions import (
     AnyDefinition,
+    is_tool_call,
+    is_tool_decorator,
     mounted_servers,
     parse_python,
     read_source,
@@ -27,13 +29,20 @@ _PACKAGES: Final = {
     "mcp": "mcp",
     "pydantic_ai": "pydantic-ai",
     "agents": "openai-agents",
+    "langchain": "langchain",
+    "langchain_core": "langchain",
+    "llama_index": "llama-index",
+    "anthropic": "anthropic",
 }
-"""Packages of the servers and agents that `coreloop.attach` takes, and their frameworks in ``reach:``."""
+"""Packages of servers, agents and tools, and their frameworks in ``reach:``."""
 _CLASSES: Final = frozenset({"FastMCP", "MCPServer", "Agent"})
 _RUNS: Final = frozenset({"run", "run_sync", "run_stream", "main"})
-_MENTIONS: Final = re.compile(rb"\b(?:FastMCP|MCPServer|Agent)\b")
+_MENTIONS: Final = re.compile(rb"\b(?:FastMCP|MCPServer|Agent|\w*[tT]ool)\b")
 _QUESTION: Final = "does the agent get its tools from it?"
-_EXAMPLES: Final = 'reach: {framework: NAME, tools: "module:TOOLS"} or reach: {command: [python, -m, schema]}'
+_EXAMPLES: Final = (
+    'reach: {framework: NAME, tools: "module:TOOLS"}, or a program that prints the JSON of the tools as'
+    " models are sent it, reach: {command: [python, -m, schema]},"
+)
 _MAX_ROWS: Final = 2  # chosen: what one line of advice can hold
 
 
@@ -84,15 +93,27 @@ def reach_todo(workspace: Workspace) -> str:
 
 
 def find_made(workspace: Workspace) -> list[Made]:
-    """Find the project's servers and agents, of the frameworks whose adapters recorded if any did."""
-    recorded = recorded_frameworks(workspace.audit_dir) & {*_PACKAGES.values(), "langchain"}
-    own = {one.tools: one for one in _made(workspace.root) if one.framework in recorded or not recorded}
-    made = [*own.values()] or [Made(name, "package.module:TOOLS", "", _QUESTION) for name in sorted(recorded)]
+    """Find the project's servers, agents and tools, of the frameworks that recorded if any did."""
+    recorded = recorded_frameworks(workspace.audit_dir) & {*_PACKAGES.values()}
+    own = [one for one in _made(workspace.root) if one.framework in recorded or not recorded]
+    made = [one for name in dict.fromkeys(one.framework for one in own) for one in _of_framework(name, own)]
+    made = made or [Made(name, "package.module:TOOLS", "", _QUESTION) for name in sorted(recorded)]
     return made if len(made) == 1 else [one._replace(doubt=one.doubt or _QUESTION) for one in made]
 
 
+def _of_framework(framework: str, made: list[Made]) -> list[Made]:
+    """Its servers and agents; unless one is sure, the modules with its tools if there are any."""
+    own = {one.tools: one for one in made if one.framework == framework}.values()
+    objects = [one for one in own if ":" in one.tools]
+    modules = [one for one in own if ":" not in one.tools]
+    if not modules or (len(objects) == 1 and not objects[0].doubt):
+        return objects
+    doubt = next((one.doubt for one in modules if one.doubt), "")
+    return [Made(framework, ", ".join(one.tools for one in modules), "", doubt)]
+
+
 def _made(root: Path) -> Iterator[Made]:
-    """The servers and agents of the project's modules, without servers that another one mounts."""
+    """The servers and agents of the project's modules, without mounted servers, and the modules of tools."""
     mounted = set(mounted_servers(root))
     for path in source_files(root):
         tree = parse_python(path) if _MENTIONS.search(read_source(path)) else None
@@ -101,20 +122,31 @@ def _made(root: Path) -> Iterator[Made]:
         pairs = ((one, getattr(node, "module", one.name)) for node in froms for one in node.names)
         packages = {one.asname or one.name: str(module).partition(".")[0] for one, module in pairs}
         for node in tree.body if tree is not None else ():
-            for call in (each for each in ast.walk(node) if isinstance(each, ast.Call)):
-                kind = call.func.value if isinstance(call.func, ast.Subscript) else call.func
-                package = packages.get(ast.unparse(kind).partition(".")[0], "")
+            for call in (node, *(each for each in ast.walk(node) if isinstance(each, ast.Call))):
+                kind = _maker(call)
+                package = packages.get(ast.unparse(kind).partition(".")[0], "") if kind is not None else ""
                 is_own = (root / package).exists() or (path, node.lineno) in mounted
-                if package in _PACKAGES and last_name(kind) in _CLASSES and not is_own:
+                if package in _PACKAGES and not is_own:
                     yield _placed(_PACKAGES[package], root, path, node, call)
 
 
-def _placed(framework: str, root: Path, path: Path, node: ast.stmt, call: ast.Call) -> Made:
-    """Where the tools are: on what importing the module makes, in a list, or on what returns it."""
-    module, tree = module_name(root, path), parse_python(path)
-    doubt = f'importing {module} runs it: put that below if __name__ == "__main__":'
-    doubt = doubt if tree is not None and any(map(_runs, tree.body)) else ""
-    lists = [ast.unparse(each.value) for each in call.keywords if each.arg == "tools"]
+def _maker(node: ast.AST) -> ast.expr | None:
+    """What makes a module's tool, or a server or an agent: a decorator, a method, a class."""
+    if isinstance(node, AnyDefinition):
+        return next(filter(is_tool_decorator, node.decorator_list), None)
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and is_tool_call(node.value):
+        return node.value.func if isinstance(node.value.func, ast.Attribute) else None
+    function = getattr(node, "func", None)
+    kind = function.value if isinstance(function, ast.Subscript) else function
+    return kind if kind is not None and last_name(kind) in _CLASSES else None
+
+
+def _placed(framework: str, root: Path, path: Path, node: ast.stmt, call: ast.AST) -> Made:
+    """Where the tools are: in the module, on what importing it makes, in a list, or on what returns it."""
+    module, doubt = module_name(root, path), _doubt(root, path)
+    if call is node:
+        return Made(framework, module, "", doubt)
+    lists = [ast.unparse(each.value) for each in getattr(call, "keywords", ()) if each.arg == "tools"]
     given = Imports(root, parse_python).look_up(path, lists[0]) if lists else None
     if isinstance(node, ast.Assign | ast.AnnAssign) and not (doubt and given):
         target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
@@ -130,7 +162,14 @@ def _placed(framework: str, root: Path, path: Path, node: ast.stmt, call: ast.Ca
         and len(node.args.args) == len(node.args.defaults)
     ):
         return Made(framework, f"{module}:{node.name}", "", doubt or _QUESTION)
-    return Made(framework, f"{module}:TOOLS", "", doubt or f"TOOLS: a list in {module} of its tools")
+    return Made(framework, f"{module}:TOOLS", "", f"{module} has no TOOLS: make that the list of its tools")
+
+
+def _doubt(root: Path, path: Path) -> str:
+    """Why a module should not be imported as it is."""
+    tree, main = parse_python(path), 'put that below if __name__ == "__main__":'
+    is_run = tree is not None and any(map(_runs, tree.body))
+    return f"importing {module_name(root, path)} runs it: {main}" if is_run else ""
 
 
 def _runs(node: ast.stmt) -> bool:

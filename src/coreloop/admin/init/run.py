@@ -3,9 +3,7 @@
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
 
 from coreloop.admin.checks.diagnosis import listed
 from coreloop.admin.checks.setup import project_tools
@@ -19,7 +17,6 @@ from coreloop.admin.init.scaffold import (
     unowned,
     write_files,
 )
-from coreloop.base.date_range import Days
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
 from coreloop.base.messages import number_of
@@ -28,9 +25,6 @@ from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
-from coreloop.learn.mine.folder import Mined, MiningOptions, day_files, mine, newest_day
-from coreloop.learn.propose import RefineResult, refine
-from coreloop.learn.verdicts.proposal_state import kept_states
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +100,7 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     if (workspace.root / FILE_NAME).is_file() and not workspace.root.samefile(root):
         raise UsageError(f"{FILE_NAME} is in {workspace.root}; move it to the repository's root, {root}")
     reviewer, requirement, left_out = None, None, None
-    notes = ["no GitHub remote: no files for it; promote ends with a pushed branch"]
+    notes = ["no GitHub remote: no files for it; promote ends with a branch, pushed if there is a remote"]
     if request.for_github:
         reviewer = _check_reviewer(request.reviewer or _owner(request.github))
         notes = [*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer)]
@@ -155,6 +149,9 @@ def _tools_notes(tools: Collection[Tool | Unresolved], planned: list[ProjectFile
     )
     if any(file.path == FILE_NAME and file.state == "there" and file.added for file in planned):
         yield f"the lines under {FILE_NAME} are to be added by hand"
+    settings = b"".join(file.content for file in planned if file.path == FILE_NAME)
+    if b"reach:" not in settings and any(isinstance(one, Tool) and one.file.endswith(".py") for one in tools):
+        yield "no reach: the source names no server, agent or tool object of a framework that coreloop reads"
 
 
 def _pin(root: Path, source: str | None) -> tuple[str | None, str | None]:
@@ -200,66 +197,3 @@ def _check_reviewer(reviewer: str) -> str:
             f"{printable(reviewer)} is not a reviewer; write --owner @login or @organization/team"
         )
     return reviewer
-
-
-_WINDOW: Final = timedelta(days=30)  # as `refine` by default
-MAX_BYTES: Final = 8 << 20
-"""Of the newest files: 2,760 real records of nine calls take 3.4 s of processor time. `refine` reads all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftPreview:
-    """The statements with a text that the records support.
-
-    Attributes
-    ----------
-    n_records : int
-        Of the 30 days before the newest record.
-    drafts : tuple of tuple of str
-        Tool and line, the most calls wasted first.
-    undefined : tuple of str
-        Tools with statements whose definition was not found, so that there is no text to mend.
-    n_unread : int
-        Older files that were not read, since the newest have `MAX_BYTES` already.
-    """
-
-    n_records: int
-    drafts: tuple[tuple[str, str], ...] = ()
-    undefined: tuple[str, ...] = ()
-    n_unread: int = 0
-
-
-def preview_drafts(workspace: Workspace, *, now: datetime, max_bytes: int = MAX_BYTES) -> DraftPreview | None:
-    """Find the drafts of the newest 30 days with records; None without records. Nothing is written.
-
-    Reads the newest files alone, up to ``max_bytes``.
-
-    Raises
-    ------
-    WorkspaceError
-        Records or verdicts are unreadable.
-    """
-    if not workspace.records_dir.is_dir():
-        return None
-    n_files = len(day_files(workspace.records_dir))
-    mined = mine(workspace, MiningOptions(no_cache=True, max_bytes=max_bytes))
-    newest, n_unread = newest_day(mined.files), n_files - len(mined.files)
-    if newest is None:
-        return DraftPreview(n_records=0, n_unread=n_unread) if n_unread else None
-    until = min(newest, now.date())
-    refined = _find(mined, Days(until - _WINDOW, until), now)
-    drafts = [one for one in refined.document.statements if one.refused is None]
-    return DraftPreview(
-        n_records=refined.window.n_records(),
-        drafts=tuple((one.tool, one.line.removeprefix("- ")) for one in drafts),
-        undefined=refined.found.undefined,
-        n_unread=n_unread,
-    )
-
-
-def _find(mined: Mined, days: Days, now: datetime) -> RefineResult:
-    try:
-        states = kept_states(mined.workspace, mined.judgments)
-    except GitError:  # a shallow clone, or no commit yet: nothing is known to be promoted
-        states = ()
-    return refine(mined, days, now=now, states=states)

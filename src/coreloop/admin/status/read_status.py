@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Final
 
 from coreloop.admin.checks.alarms import find_alarms
+from coreloop.admin.checks.newest_record import how_to_record
 from coreloop.admin.status.log_figures import Failing, Log, Sieved, read_log, sieve, window
 from coreloop.admin.status.promotions import Promotions, read_promotions
 from coreloop.admin.status.stability import Stability
@@ -19,7 +20,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.learn.effect.run import Effects, read_effects
+from coreloop.learn.effect.run import Effects, read_effects, read_kept
 from coreloop.learn.mine.folder import AGENT, Mined, MiningOptions, mine
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
 from coreloop.learn.verdicts.proposal_state import (
@@ -47,6 +48,7 @@ def read_status(
     now: datetime,
     environ: Mapping[str, str],
     mining: MiningOptions = AGENT,
+    mined: Mined | None = None,
 ) -> Status:
     """Read the state of the whole loop; a promotion that was closed without a merge gets its verdict.
 
@@ -60,6 +62,8 @@ def read_status(
         May hold a token, see `coreloop.base.github.github_forge.connect_forge`.
     mining : MiningOptions, optional
         Which records, and how they are mined.
+    mined : Mined, optional
+        The project's records, where the caller has read them; then effects are those of the last run.
 
     Raises
     ------
@@ -74,11 +78,11 @@ def read_status(
     unread = (
         f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
     )
-    mined = None
-    if mining.in_dir is not None or workspace.records_dir.is_dir():
+    effects = Effects() if mined is None else read_kept(workspace)
+    is_read = mined is not None
+    if not is_read and (mining.in_dir is not None or workspace.records_dir.is_dir()):
         mined = mine(workspace, mining)
-    effects = Effects()
-    if promotions is not None and mining.in_dir is None:
+    if promotions is not None and mining.in_dir is None and not is_read:
         files, keep = mined.files if mined is not None else (), not mining.no_cache
         effects = read_effects(workspace, now=now, files=files, repository=repository, keep=keep)
     states = read_states(read_proposed(workspace), judgments, promoted, effects.effects)
@@ -102,6 +106,7 @@ def read_status(
         states=states,
         effects=effects.effects,
         measured=_measured(workspace, states),
+        how_to_record=how_to_record(workspace),
         notes=(*notes, *filter(None, [effects.problem]), *unread, *map(printable, damaged_files(workspace))),
     )
     return replace(status, alarms=find_alarms(status))

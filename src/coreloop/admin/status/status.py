@@ -1,5 +1,7 @@
-"""The `Status` of a project, and the state of its proposals."""
+"""The `Status` of a project, the state of its proposals, and what to do next."""
 
+import os
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -8,6 +10,8 @@ from typing import TYPE_CHECKING
 from coreloop.admin.checks.diagnosis import Alarm
 from coreloop.admin.status.log_figures import Log, Sieved
 from coreloop.admin.status.promotions import Promotions
+from coreloop.learn.proposals.entry import Statement
+from coreloop.learn.proposals.proposal_files import Proposed
 from coreloop.learn.verdicts.proposal_state import IN_FORCE, UNDECIDED, ProposalState, Standpoint, pending
 
 if TYPE_CHECKING:
@@ -64,6 +68,8 @@ class Status:
         The newest measurement of each proposal that waits or is open, oldest first.
     reached : mapping of str to bool
         Candidate key -> whether its text reached the model when it was last checked in the window.
+    how_to_record : str
+        What brings the first records, or newer ones.
     """
 
     generated_at: datetime
@@ -80,6 +86,7 @@ class Status:
     measured: "tuple[Measurement, ...]" = ()
     notes: tuple[str, ...] = ()
     alarms: tuple[Alarm, ...] = ()
+    how_to_record: str = ""
 
 
 def count_standing(states: Iterable[Standpoint], *, prefix: str) -> Standing:
@@ -94,3 +101,42 @@ def count_standing(states: Iterable[Standpoint], *, prefix: str) -> Standing:
         accepted=sum(one.state in UNDECIDED and one.is_judged for one in mine),
         without_text=sum(last is not None and last.is_listed for last in found),
     )
+
+
+def next_step(status: Status) -> str:
+    """Return what to do next: what an alarm says of what there is, else the next step of the loop."""
+    if status.log is None or not status.log.n_records:
+        return status.how_to_record
+    if urgent := [alarm.todo for alarm in status.alarms if alarm.kind != "no_record"]:
+        return urgent[0]
+    if lines := [one for one in waiting(status.states) if isinstance(one.entry, Statement)]:
+        return command_for("promote", lines[0])
+    if status.candidates.pending or status.counterexamples.pending:
+        return "dartlab-coreloop judge"
+    opened = status.promotions.open if status.promotions is not None else ()
+    if opened:
+        return f"review and merge {opened[0].url or f'branch {opened[0].branch}'}"
+    read = max((one.last.day for one in status.states if one.last), default=date.min)
+    if status.log.newest is not None and status.log.newest > read:
+        return "dartlab-coreloop refine"
+    if status.alarms:
+        return status.alarms[0].todo
+    return "record or import more; dartlab-coreloop then says what is next"
+
+
+def waiting(states: Iterable[Standpoint]) -> list[Proposed]:
+    """List the proposals with a text that can be promoted: statements first, the newest, those judged."""
+    listed = [
+        (isinstance(one.last.entry, Statement), one.last.day, one.is_judged, one.last)
+        for one in states
+        if one.state is ProposalState.WAITING and one.last is not None
+    ]
+    return [proposed for *_, proposed in sorted(listed, key=lambda row: row[:3], reverse=True)]
+
+
+def command_for(verb: str, proposed: Proposed) -> str:
+    """Return the command that promotes or measures all lines about a tool, or a sequence alone."""
+    if isinstance(proposed.entry, Statement):
+        return f"dartlab-coreloop {verb} --tool {shlex.quote(proposed.entry.tool)}"
+    path = shlex.quote(os.path.relpath(proposed.path or ""))
+    return f"dartlab-coreloop {verb} --candidate {path} --id {proposed.id}"

@@ -124,7 +124,7 @@ class Repository:
         tracked = self.resolve(f"refs/remotes/{remote}/{branch}") if remote is not None else None
         sha = tracked or self.resolve(f"refs/heads/{branch}")
         if sha is None:
-            raise GitError(f"there is no branch {branch}; set forge: base in coreloop.yaml")
+            raise GitError(f"there is no branch {branch}; commit once, or set forge: base")
         return sha
 
     def read(self, revision: str, path: str) -> bytes | None:

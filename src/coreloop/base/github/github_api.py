@@ -237,7 +237,7 @@ def check_address(base_url: str) -> None:
         raise UsageError(
             "GITHUB_API_URL is not the address of an API; use the form https://github.example.com/api/v3"
         )
-    if url.scheme == "http" and not is_this_machine(host):
+    if url.scheme == "http" and not _is_this_machine(host):
         raise UsageError(f"GITHUB_API_URL: http would send the token to {host} unencrypted; use https")
 
 
@@ -248,8 +248,7 @@ def checked_repo(repo: str) -> str:
     return repo
 
 
-def is_this_machine(host: str) -> bool:
-    """Whether a host is certainly this machine, so that nothing is sent over a network."""
+def _is_this_machine(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -77,10 +77,11 @@ class ReachSettings:
     framework : Framework or None
         The agent framework; ``init`` writes it where it is sure. Requires ``tools``; excludes ``command``.
     tools : str or None
-        ``module:attribute`` of the tools, or of a callable that returns them; with ``framework``.
+        A ``module`` with tools, or ``module:attribute`` of the tools, or of a callable that returns them;
+        several are separated by commas. With ``framework``.
     python : str or None
-        The Python interpreter that reads the tools. Default: that of the project's ``.venv``, else coreloop's
-        own; for ``command``, the ``python`` on the ``PATH``: it has the project's packages.
+        The Python interpreter that reads the tools. Default: that of the project's ``.venv`` or ``venv``,
+        else coreloop's own; for ``command``, the ``python`` on the ``PATH``: it has the project's packages.
     command : tuple of str
         A program and its arguments that print the tools' schemas as JSON. None by default: it is run.
         Excludes ``framework``.

@@ -18,8 +18,8 @@ from coreloop.base.records import is_category
 from coreloop.base.validation import ShapeError, shaped
 
 FILE_NAME: Final = "coreloop.yaml"
-# shop.tools:TOOLS, not shop/tools.py
-_ATTRIBUTE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
+# shop.tools or shop.tools:TOOLS, not shop/tools.py
+_TOOLS: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(:[^\W\d]\w*(\.[^\W\d]\w*)*)?")
 _VARIABLE: Final = re.compile("[A-Z_][A-Z0-9_]*")
 _VARIABLES: Final = {"CORELOOP_DATA_DIR": "data_dir", "CORELOOP_MODEL": "model"}
 _TARGET: Final = re.compile(r".+\.\w+::.+")
@@ -155,11 +155,11 @@ def _reach_rules(settings: Settings) -> _Problems:
     if reach.framework is not None and reach.command:
         yield "framework and command are both set; remove one of them", "reach", "command"
     if reach.framework is not None and reach.tools is None:
-        yield "framework needs tools: module:attribute, where the tools are", "reach", "framework"
+        yield "framework needs tools: the module, or module:attribute, where they are", "reach", "framework"
     if reach.tools is not None and reach.framework is None:
         yield f"tools needs framework: one of {', '.join(get_args(Framework))}", "reach", "tools"
-    if reach.tools is not None and not _ATTRIBUTE.fullmatch(reach.tools):
-        yield f"tools must look like module:attribute, not {reach.tools!r}", "reach", "tools"
+    if reach.tools is not None and not all(map(_TOOLS.fullmatch, re.split(", *", reach.tools))):
+        yield f"tools must look like module or module:attribute, not {reach.tools!r}", "reach", "tools"
 
 
 def _sanitize_rules(settings: Settings) -> _Problems:

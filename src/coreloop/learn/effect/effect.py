@@ -115,7 +115,8 @@ class Effect:
             return f"{self.verdict}: {self.reason}"
         if self.verdict is not EffectVerdict.TOO_EARLY:
             return self.verdict
-        late = "no call yet" if self.look is None else "maybe not within 60 days"
+        days = "no call yet on a whole day (UTC) after the merge; the first is the day after it"
+        late = days if self.look is None else "maybe not within 60 days"
         return f"{self.verdict} ({f'about {self.more_calls:,} more calls' if self.more_calls else late})"
 
     @property
@@ -150,7 +151,8 @@ def _figures(its: Figure) -> str:
 
 def _compared(look: Look) -> str:
     if not look.n_controls:
-        return "compared with the tool's own past and its other failures only"
+        why = "no other tool that did not change failed enough before"
+        return f"compared with the tool's own past and its other failures only: {why}"
     points = f"{100 * (look.failed.expected - look.failed.before):+.1f} points"
     tools = number_of(look.n_controls, "tool")
     return f"compared with {tools} that did not change, which would have moved it by {points}"

@@ -27,12 +27,11 @@ from coreloop.base.records import (
     step,
 )
 from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, as_int, count_oddity, decoded
-from coreloop.observe.case_keys import RequestIdentifiers
+from coreloop.observe.case_keys import RequestIdentifiers, texts_in
 from coreloop.observe.reading import decode
-from coreloop.observe.reading.error_texts import general
-from coreloop.observe.reading.fields import CallFields, CountedFields, PlainRecord, cut_name
+from coreloop.observe.reading.decode import CallFields, CountedFields, PlainRecord, cut_name
+from coreloop.observe.reading.error_texts import general, without_own_values
 from coreloop.observe.reading.outcome import decide, is_judged, signals, why_unknown, worked
-from coreloop.observe.reading.own_values import without_own_values
 from coreloop.observe.reading.parts import Line, join_parts, part_of
 
 if TYPE_CHECKING:
@@ -46,6 +45,9 @@ _MAX_OMITTED: Final = 1 << 32  # more is no count
 _CASE: Final = re.compile(r"(?:[0-9a-f]{8}){1,8}").fullmatch
 _CLIENTS: Final = (1 << 61) - 1  # a prime: all hex digits count
 _DIGIT: Final = re.compile(rb"\d").search
+# Matches "Please check your input and try again. (no such day)", as LangChain's middleware is written.
+_ADVISED: Final = re.compile(r"\A[^()]{0,200}\bplease\b[^()]{1,100}[.:!]\s{0,9}\((.+?)\)?\s*+\Z", re.I | re.S)
+_KEY_ERROR: Final = re.compile(r"\A'(\w+ [^']+ [^']+)'\Z")  # str(KeyError("no order 7")) has its quotes
 _VARIABLE: Final = re.compile(
     r"""["“][^"“”]*+["”] | '[^']*+' | (?<![^\s"'])[^\s\d@/\\"'“”]*+[\d@/\\]\S*+""", re.VERBOSE
 )
@@ -306,7 +308,7 @@ def case_of(fields: CountedFields, calls: Iterable[CallFields], key: bytes) -> s
     identifiers = RequestIdentifiers()
     for call in calls:
         args = call.args.items() if isinstance(call.args, dict) else ()
-        identifiers.add({name: decoded(raw, Any) for name, raw in args if _DIGIT(raw)})
+        identifiers.note({name: texts_in(decoded(raw, Any)) for name, raw in args if _DIGIT(raw)})
     return "".join(identifiers.case(key))
 
 
@@ -322,7 +324,8 @@ def question_template(question: str | None) -> int:
 def failure_of(call: CallFields, args: Mapping[str, msgspec.Raw]) -> tuple[str, str]:
     """The class of a call's error and its template, as of `coreloop.observe.reading.error_texts.template`."""
     values = {name: decoded(raw, Any) for name, raw in args.items()}
-    masked = without_own_values(str(call.error)[:MAX_ERROR_CHARS], values)
+    error = _ADVISED.sub(r"\1", str(call.error)[:MAX_ERROR_CHARS])
+    masked = without_own_values(_KEY_ERROR.sub(r"KeyError: \1", error), values)
     name, text = _classify(masked.text if "429" in masked.text else masked.text.translate(_ALIKE))
     return name, masked.filled(text)
 

@@ -65,10 +65,8 @@ UPDATE playbook SET {_utc("created_at")}, {_utc("last_used")};
 SCHEMA: Final = sqlite.Schema("knowledge", _TABLES, {"executions", "insights"})
 
 
-def project_database(workspace: Workspace, named: Path | None = None) -> Path:
-    """Return the given database, or else the project's after restricting it to its owner."""
-    if named is not None:
-        return named
+def project_database(workspace: Workspace) -> Path:
+    """Return the project's database after restricting it to its owner."""
     for path in (workspace.knowledge_dir, workspace.knowledge_file):
         workspace.keep_private(path)
     return workspace.knowledge_file

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
-from itertools import accumulate, islice
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -70,8 +68,6 @@ class MiningOptions:
         The records of the project's agent by default; may be at an address, see `named_folder`.
     no_cache : bool
         Read everything again and keep no facts.
-    max_bytes : float
-        Mine only the newest files, by name, that have no more bytes together.
     min_chunk_len : int, optional
         Characters of a complete answer, instead of the setting.
     progress : callable
@@ -82,7 +78,6 @@ class MiningOptions:
 
     in_dir: Path | None = None
     no_cache: bool = False
-    max_bytes: float = inf
     min_chunk_len: int | None = None
     progress: Callable[[int, int], object] = _ignore
     not_kept: Callable[[str], object] = _ignore
@@ -113,15 +108,13 @@ def read_folder(
         states = {path: FileState.of(path) for path in day_files(folder)}
         is_small = sum(state.size for state in states.values()) < _KEPT_FROM
         kept = FactsCache(cache, folder, {} if is_small else states, settings) if cache else None
-        totals = accumulate(state.size for state in reversed(states.values()))
-        newest = dict(islice(states.items(), sum(total > options.max_bytes for total in totals), None))
-        facts = _read(newest, kept.known if kept else {}, settings, executor, options.progress)
+        facts = _read(states, kept.known if kept else {}, settings, executor, options.progress)
     try:
         if kept is not None:
             kept.write(facts)
     except WorkspaceError as error:
         options.not_kept(f"{error}")
-    return [FileFacts(path, facts[path].parts, settings) for path in newest]
+    return [FileFacts(path, facts[path].parts, settings) for path in states]
 
 
 def _read(

@@ -204,7 +204,7 @@ class Statement(_Found):
             *([] if self.n_undated else [held]),
             f"{difference_text(self)} (95 %)",
             cost_text(self),
-            f"{self.n_questions} distinct questions, {self.seen}",
+            f"at least {number_of(self.n_questions, 'distinct question')} on each side, {self.seen}",
         )
 
     def is_declared(self, words: "Vocabulary") -> bool:
@@ -356,7 +356,7 @@ class Counterexample(_Found):
             f"lower bound of the failing share {self.harm_low:.2f}; {self.wasted_ms / 1000:.1f} s wasted",
         )
         otherwise = f"called otherwise: {self.n_other_failures} of {self.n_other_calls} failed"
-        return (*failed, otherwise) if self.kind == "call" else failed
+        return (*failed, otherwise) if self.n_other_calls else failed
 
     @property
     def said(self) -> tuple[str, ...]:

@@ -203,9 +203,10 @@ def read_proposed(workspace: Workspace) -> list[Proposed]:
 
 
 def entries_counted(document: ProposalsFile, number: int, noun: str) -> str:
-    """``1 proposal``, or ``2 statements, 1 failing group, 1 without text, 3 left out``."""
+    """``1 proposal``, or ``2 statements, 1 failing group, 1 without text, 3 left out``; groups have none."""
     statements = [number_of(len(document.statements), "statement")] if document.statements else []
-    n_without = sum(entry.suggested_append is None for entry in document.entries)
+    own = (entry for entry in document.entries if not isinstance(entry, Counterexample))
+    n_without = sum(entry.suggested_append is None for entry in own)
     without = [f"{n_without:,} without text"] if n_without else []
     left_out = [f"{document.n_folded:,} left out"] if document.n_folded else []
     return ", ".join([*statements, number_of(number, noun), *without, *left_out])

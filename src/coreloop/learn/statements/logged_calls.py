@@ -18,8 +18,7 @@ from coreloop.learn.mine.window import Window
 from coreloop.learn.statements.cases import CaseKind, RequestKeys, case_numbers, owners
 from coreloop.learn.statements.values import Value, read_value
 from coreloop.observe.case_keys import MAX_IDENTIFIERS
-from coreloop.observe.reading.decode import RecordLine
-from coreloop.observe.reading.fields import CallFields, cut_name
+from coreloop.observe.reading.decode import CallFields, RecordLine, cut_name
 from coreloop.observe.reading.outcome import RequestOutcome, worked
 from coreloop.observe.shown_states import HASHED
 

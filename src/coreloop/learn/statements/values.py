@@ -44,7 +44,7 @@ _STRUCTURED: Final = re.compile(r"[\d@/\\]").search
 _SPACE: Final = re.compile(r"\s").search
 _LOWER: Final = re.compile("[a-z]").search
 _UPPER: Final = re.compile("[A-Z]").search
-_PREFIX: Final = re.compile(r"\A\D+")
+_PREFIX: Final = re.compile(r"[^\d\s]{1,12}(?=\d)").match
 _EDGE: Final = re.compile(r"\b|\Z")
 _MAX_FOLDERS: Final = 8
 _MAX_ITEMS: Final = 20  # of longer lists none is chosen from a few values
@@ -75,8 +75,8 @@ class Value:
     length : int or None
         Characters of a text, items of a list, keys of an object.
     parts : tuple of int
-        Hashes of what the source may have of it: the texts of a list, what stands before the digits of a
-        prefixed text, the folders above an absolute path, each with and without its last slash.
+        Hashes of what the source may have of it: the texts of a list, what stands before the first
+        digits of a text, the folders above an absolute path, each with and without its last slash.
     sources : tuple of str or None
         Earlier places of the same value, the nearest first; None if not recorded.
     saw : mapping of str to (str or None)
@@ -154,7 +154,8 @@ def _starts(text: str, shape: str) -> list[str]:
     if shape == "an absolute path":
         ends = [place for place, char in enumerate(text) if char == "/"]
         return [text[:end] for place in ends[1:_MAX_FOLDERS] for end in (place, place + 1)]
-    prefix = _PREFIX.findall(text)[0] if shape == "prefixed" else text[:1] if text[:1] in SIGNS else ""
+    begun = _PREFIX(text)  # whatever follows the digits: "R-7:" begins with R-, too
+    prefix = begun[0] if begun else text[:1] if text[:1] in SIGNS else ""
     return [prefix[: edge.end()] for edge in _EDGE.finditer(prefix) if edge.end()]
 
 

@@ -14,6 +14,7 @@ from typing import Any, Optional
 from coreloop.observe.adapters import plain_values as plain
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
+from coreloop.observe.importers.trace_values import listed
 
 
 def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
@@ -38,16 +39,15 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
 class _Root:
     """An outermost run, which becomes a request when a model is called in it."""
 
-    run_id: Hashable
     inputs: Any
     parent: Optional["_Root"]
-    session_id: str | None
+    session_id: Any
     request: AdaptedRequest | None = None
 
 
 @dataclass(slots=True)
 class _Run:
-    """A run of a chain, tool or model: the root that it belongs to, and what it is."""
+    """A run of a chain, tool or model, or the root's own: the root that it belongs to, and what it is."""
 
     root: _Root
     kind: str
@@ -77,14 +77,12 @@ class Runs:
             return
         metadata = about.get("metadata") or {}
         session = metadata.get("thread_id") or metadata.get("session_id")
-        outer = None if parent is None else parent.root
-        root = _Root(run_id, inputs, outer, None if session is None else str(session))
-        self._runs[run_id] = _Run(root, "chain")
+        self._runs[run_id] = _Run(_Root(inputs, None if parent is None else parent.root, session), "root")
 
     @never_raises
     def on_chain_end(self, outputs: Any, *, run_id: Hashable, **about: Any) -> None:
         ended = self._ended(run_id)
-        if ended is None or ended[0].root.run_id != run_id:
+        if ended is None or ended[0].kind != "root":
             return
         request, messages = ended[1], _messages(outputs)
         _read_answers(request, messages)
@@ -97,7 +95,7 @@ class Runs:
     @never_raises
     def on_chain_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
         ended = self._ended(run_id)
-        if ended is not None and ended[0].root.run_id == run_id:
+        if ended is not None and ended[0].kind == "root":
             ended[1].end(error=error)
 
     @never_raises
@@ -139,8 +137,7 @@ class Runs:
             request.asked(call["id"], call["name"], call["args"])
         for call in getattr(message, "invalid_tool_calls", None) or ():
             request.asked(call["id"], call["name"] or "?", call["args"])
-            why = plain.bad_json(call["args"]) or f"invalid_argument: {call.get('error') or 'not a call'}"
-            request.answered(call["id"], error=why)
+            request.answered(call["id"], error="invalid_argument: arguments: not a JSON object")
 
     @never_raises
     def on_llm_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
@@ -183,25 +180,20 @@ def _read_answers(request: AdaptedRequest, messages: Iterable[Any]) -> None:
             continue
         content = getattr(message, "content", None)
         if getattr(message, "status", "success") == "error":
-            request.answered(call_id, error=_error(request, call_id, plain.said(content)))
+            request.answered(call_id, error=_error(request, call_id, plain.said(content)) or "failed")
         else:
             request.answered(call_id, content)
 
 
 def _error(request: AdaptedRequest, call_id: str, text: str) -> str:
-    call = request.open_calls.get(call_id)
-    if call is None:
-        return text
-    if text.startswith(f"Error: {call.name} is not a valid tool"):
+    if text.startswith("Error: ") and " is not a valid tool, try one of [" in text:
         return plain.UNKNOWN_TOOL
-    if "validation error" in text.lower():  # the tool turned it into a text
-        return request.rejection(call_id, call.args)
-    return text or "failed"
+    # the tool may have turned a rejection into a text
+    return request.rejection(call_id) if "validation error" in text.lower() else text
 
 
 def _messages(value: Any) -> list[Any]:
-    listed = value.get("messages") if isinstance(value, Mapping) else value
-    return listed if isinstance(listed, list) else []
+    return listed(value.get("messages") if isinstance(value, Mapping) else value)
 
 
 def _question(inputs: Any) -> str:

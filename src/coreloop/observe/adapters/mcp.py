@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said, sent_tools
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
@@ -25,6 +25,8 @@ _CALL: Final = 0
 
 def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
     """Record the calls of an MCP server: ``MCPServer``, a low-level ``Server`` or ``FastMCP``.
+
+    A second call only changes where to.
 
     Parameters
     ----------
@@ -39,7 +41,9 @@ def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) ->
         data_dir = settings.journal.folder.parents[1]
     low_level = getattr(server, "_mcp_server", server)  # FastMCP keeps the SDK's server there
     package = type(server).__module__.partition(".")[0]
-    low_level.middleware.append(RecordCalls(data_dir, "fastmcp" if package == "fastmcp" else "mcp"))
+    recording = RecordCalls(data_dir, "fastmcp" if package == "fastmcp" else "mcp")
+    others = [one for one in low_level.middleware if not isinstance(one, RecordCalls)]
+    low_level.middleware[:] = [*others, recording]
 
 
 attach = record_calls
@@ -54,12 +58,11 @@ class RecordCalls:
         self._sessions: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     async def __call__(self, ctx: Any, call_next: Any) -> Any:
-        if ctx.method == "tools/list":
-            result = await call_next(ctx)
-            self._listed(ctx, result)
-            return result
         if ctx.method != "tools/call":
-            return await call_next(ctx)
+            result = await call_next(ctx)
+            if ctx.method == "tools/list":
+                self._listed(ctx, result)
+            return result
         params = ctx.params if isinstance(ctx.params, Mapping) else {}
         name = str(params.get("name") or "?")
         request = AdaptedRequest(session_id=self._session(ctx), data_dir=self._data_dir)
@@ -89,11 +92,8 @@ class RecordCalls:
     @never_raises
     def _listed(self, ctx: Any, result: Any) -> None:
         """Keep what the model is sent for the tools; a further page of a list adds to what is known."""
-        tools = {**self._tools} if (ctx.params or {}).get("cursor") else {}
-        for tool in result["tools"]:
-            description = tool.get("description") or ""
-            tools[tool["name"]] = SentTool(tool["name"], description, tool.get("inputSchema"))
-        self._tools = tools
+        known = self._tools if (ctx.params or {}).get("cursor") else {}
+        self._tools = known | {tool.name: tool for tool in sent_tools(result["tools"])}
 
 
 @never_raises

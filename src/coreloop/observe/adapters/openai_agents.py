@@ -8,19 +8,17 @@ the run's own, and then calls the runner that was there.
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejection_of, said
-from coreloop.observe.adapters.requests import AdaptedRequest
+from coreloop.observe.adapters.requests import AdaptedRequest, enclosing
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
 from coreloop.observe.importers.trace_values import listed
 
-_run: ContextVar[AdaptedRequest | None] = ContextVar("coreloop_openai_agents_run", default=None)
 _FRAMEWORK: Final = "openai-agents"
 _REJECTED: Final = "Invalid JSON input for tool"
 NOT_RUN: Final = "not run: the run ended before it"
@@ -58,14 +56,12 @@ class _Runner:
         """Make a run the current one; an error ends it."""
         run = _Run(self._data_dir, options)
         run.ask(given)
-        token = _run.set(run.request)
         try:
-            yield run
+            with run.request:
+                yield run
         except BaseException as error:
             run.end(error=error)
             raise
-        finally:
-            _run.reset(token)
 
     async def run(self, starting_agent: Any, input: Any, **options: Any) -> Any:  # noqa: A002 - the SDK's name
         with self._begun(input, options) as run:
@@ -88,7 +84,7 @@ class _Run:
 
     def __init__(self, data_dir: str | os.PathLike[str] | None, options: Mapping[str, Any]) -> None:
         session = _session(options)
-        self.request = AdaptedRequest(parent=_run.get(), session_id=session, data_dir=data_dir)
+        self.request = AdaptedRequest(parent=enclosing(), session_id=session, data_dir=data_dir)
 
     @never_raises
     def ask(self, given: Any) -> None:
@@ -106,7 +102,7 @@ class _Run:
             config = RunConfig(**config) if isinstance(config, Mapping) else config
             hooks, own = RunHooks(), given.get("hooks") or RunHooks()
             for name in [name for name in dir(RunHooks) if name.startswith("on_")]:
-                setattr(hooks, name, self._hook(_NOTICES.get(name), getattr(own, name)))
+                setattr(hooks, name, self._hook(getattr(self, name, None), getattr(own, name)))
             formatter = self._formatter(config.tool_error_formatter)
             return {**given, "hooks": hooks, "run_config": replace(config, tool_error_formatter=formatter)}
         except Exception as error:  # must not disturb the host: the SDK judges its options itself
@@ -116,7 +112,7 @@ class _Run:
     def _hook(self, notice: Callable[..., None] | None, own: Any) -> Any:
         async def call(*args: Any, **kwargs: Any) -> None:
             if notice is not None:
-                notice(self, *args, **kwargs)
+                notice(*args, **kwargs)
             await own(*args, **kwargs)
 
         return call
@@ -130,19 +126,16 @@ class _Run:
 
     @never_raises
     def _failed(self, args: Any) -> None:
-        call_id, why = args.call_id, args.default_message
-        if args.kind == "tool_not_found":
-            why = UNKNOWN_TOOL
-        elif args.kind == "tool_exception":
-            given = getattr(args.run_context, "tool_arguments", None)
-            why = self.rejection(call_id, given, args.error) or args.error or why
-        self.request.answered(call_id, error=why)
+        why = UNKNOWN_TOOL if args.kind == "tool_not_found" else args.default_message
+        if args.kind == "tool_exception":
+            why = self.rejection(args.call_id, args.error) or args.error or why
+        self.request.answered(args.call_id, error=why)
 
-    def rejection(self, call_id: str, args: Any, error: BaseException | None) -> str | None:
+    def rejection(self, call_id: Hashable, error: BaseException | None) -> str | None:
         """Why the SDK rejected the arguments, or None if it did not."""
         if not str(error).startswith(_REJECTED):
             return None
-        return rejection_of(error) or self.request.rejection(call_id, args)
+        return rejection_of(error) or self.request.rejection(call_id)
 
     @never_raises
     def end(self, result: Any = None, error: BaseException | None = None) -> None:
@@ -151,92 +144,75 @@ class _Run:
         try:
             for item in getattr(result, "interruptions", None) or ():
                 self.request.answered(field_of(item.raw_item, "call_id"))
-            for item in getattr(result, "new_items", None) or ():  # no later message shows the last answers
-                if item.type in {"tool_call_output_item", "handoff_output_item"}:
-                    read_outputs(self, [item.raw_item])
+            items = getattr(result, "new_items", None) or ()  # no later message shows the last answers
+            self._read_outputs([item.raw_item for item in items])
             if error is None:
                 answer = said(getattr(result, "final_output", None))
             else:
                 self._end_open(error)
         finally:
-            self.request.end(answer=answer, error=error, open_calls=None if error is None else NOT_RUN)
+            self.request.end(answer=answer, error=error)
 
     def _end_open(self, error: BaseException) -> None:
-        """Find the calls that ended the run."""
+        """Find the calls that ended the run; the others did not run."""
         for call_id, call in self.request.open_calls.items():
+            why: str | BaseException = NOT_RUN
             if f"Tool {call.name} not found" in str(error):
-                self.request.answered(call_id, error=UNKNOWN_TOOL)
-            elif self.request.is_running(call_id):
-                why = self.rejection(str(call_id), call.args, error)
+                why = UNKNOWN_TOOL
+            elif call_id in self.request.running:
                 wrapped = error.__cause__ if type(error).__name__ == "UserError" else None
-                self.request.answered(call_id, error=why or wrapped or error)
+                why = self.rejection(call_id, error) or wrapped or error
+            self.request.answered(call_id, error=why)
 
+    # The hooks that are recorded, under the names of the SDK.
 
-@never_raises
-def asking(run: _Run, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
-    """Note the answers that the model is shown, and the tools that it is sent."""
-    read_outputs(run, input_items)
-    sent = [_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema")]
-    run.request.sent(sent, _FRAMEWORK)
+    @never_raises
+    def on_llm_start(self, context: Any, agent: Any, system_prompt: Any, input_items: Any) -> None:
+        """Note the answers that the model is shown, and the tools that it is sent."""
+        self._read_outputs(input_items)
+        sent = [_sent(tool) for tool in agent.tools if hasattr(tool, "params_json_schema")]
+        self.request.sent(sent, _FRAMEWORK)
 
+    @never_raises
+    def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
+        """Note the calls that the model asked for, and what the reply used."""
+        usage = response.usage
+        model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", None)
+        self.request.replied(
+            model=model if isinstance(model, str) else None,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+        )
+        for item in response.output:
+            if field_of(item, "type") in {"function_call", "custom_tool_call"}:
+                args = field_of(item, "arguments") or field_of(item, "input")
+                self.request.asked(field_of(item, "call_id"), field_of(item, "name"), args)
 
-@never_raises
-def replied(run: _Run, context: Any, agent: Any, response: Any) -> None:
-    """Note the calls that the model asked for, and what the reply used."""
-    usage = response.usage
-    model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", None)
-    run.request.replied(
-        model=model if isinstance(model, str) else None,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-    )
-    for item in response.output:
-        if field_of(item, "type") in {"function_call", "custom_tool_call"}:
-            args = field_of(item, "arguments") or field_of(item, "input")
-            run.request.asked(field_of(item, "call_id"), field_of(item, "name"), args)
+    @never_raises
+    def on_tool_start(self, context: Any, agent: Any, tool: Any) -> None:
+        """Note when a tool starts, and what the model was sent for it."""
+        self.request.started(getattr(context, "tool_call_id", None))
+        if hasattr(tool, "params_json_schema"):
+            self.request.sent([_sent(tool)], _FRAMEWORK)
 
+    @never_raises
+    def on_tool_end(self, context: Any, agent: Any, tool: Any, result: Any) -> None:
+        """Note a tool's result, or its failure if the SDK attached one to the tool's span."""
+        from agents.tracing import get_current_span
 
-@never_raises
-def started(run: _Run, context: Any, agent: Any, tool: Any) -> None:
-    """Note when a tool starts, and what the model was sent for it."""
-    call_id = getattr(context, "tool_call_id", None)
-    if call_id is not None:
-        run.request.started(call_id)
-    if hasattr(tool, "params_json_schema"):
-        run.request.sent([_sent(tool)], _FRAMEWORK)
+        call_id, span = getattr(context, "tool_call_id", None), get_current_span()
+        if span is None or getattr(span, "error", None) is None:
+            self.request.answered(call_id, result)
+            return
+        detail = str((span.error.get("data") or {}).get("error") or "")
+        why = self.request.rejection(call_id) if detail.startswith(_REJECTED) else None
+        self.request.answered(call_id, error=why or said(result))
 
-
-@never_raises
-def finished(run: _Run, context: Any, agent: Any, tool: Any, result: Any) -> None:
-    """Note a tool's result, or its failure if the SDK attached one to the tool's span."""
-    from agents.tracing import get_current_span
-
-    call_id, span = getattr(context, "tool_call_id", None), get_current_span()
-    if call_id is None:
-        return
-    if span is None or getattr(span, "error", None) is None:
-        run.request.answered(call_id, result)
-        return
-    detail = str((span.error.get("data") or {}).get("error") or "")
-    args = getattr(context, "tool_arguments", None)
-    why = run.request.rejection(call_id, args) if detail.startswith(_REJECTED) else None
-    run.request.answered(call_id, error=why or said(result))
-
-
-_NOTICES: Final[Mapping[str, Callable[..., None]]] = {
-    "on_llm_start": asking,
-    "on_llm_end": replied,
-    "on_tool_start": started,
-    "on_tool_end": finished,
-}
-"""The hooks that are recorded; the others only call the run's own."""
-
-
-def read_outputs(run: _Run, items: Any) -> None:
-    """Note the results among items that are sent to the model."""
-    for item in listed(items):
-        if field_of(item, "type") in {"function_call_output", "custom_tool_call_output"}:
-            run.request.answered(field_of(item, "call_id"), field_of(item, "output"))
+    def _read_outputs(self, items: Any) -> None:
+        """Note the results among items that are sent to the model."""
+        for item in listed(items):
+            if field_of(item, "type") in {"function_call_output", "custom_tool_call_output"}:
+                self.request.answered(field_of(item, "call_id"), field_of(item, "output"))
 
 
 def _sent(tool: Any) -> SentTool:

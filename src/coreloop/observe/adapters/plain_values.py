@@ -13,7 +13,7 @@ import orjson
 from coreloop.base.record_lines import MAX_CHARS, text_of
 from coreloop.observe.argument_sources import is_name
 from coreloop.observe.descriptions_in_force import SentTool
-from coreloop.observe.importers.trace_values import arguments
+from coreloop.observe.importers.trace_values import first, objects
 
 UNKNOWN_TOOL: Final = "not_found: the agent has no such tool"
 # pydantic-core's kinds of errors whose message is made of the schema alone; the others may repeat the value.
@@ -41,12 +41,12 @@ def said(content: Any) -> str:
 
 
 def sent_tools(tools: Any) -> list[SentTool]:
-    """The tools in a provider's form: OpenAI's, with ``function`` or flat, or Anthropic's."""
+    """The tools in a provider's form: OpenAI's, with ``function`` or flat, Anthropic's, or MCP's."""
     listed = []
-    for tool in tools if isinstance(tools, list) else ():
-        about = tool.get("function", tool) if isinstance(tool, Mapping) else {}
+    for tool in objects(tools):
+        about = tool.get("function", tool)
         if isinstance(about.get("name"), str):
-            schema = about.get("parameters", about.get("input_schema"))
+            schema = first(about, "parameters", "input_schema", "inputSchema")
             listed.append(SentTool(about["name"], str(about.get("description") or ""), schema))
     return listed
 
@@ -119,17 +119,6 @@ _DETAIL: Final = re.compile(
 )
 
 
-def bad_json(args: object) -> str | None:
-    """Return the `rejection` of arguments that are not a JSON object, or None."""
-    if not isinstance(args, str | bytes) or not args:
-        return None
-    try:
-        is_object = isinstance(orjson.loads(args), dict)
-    except orjson.JSONDecodeError:
-        return "invalid_argument: arguments: not JSON"
-    return None if is_object else "invalid_argument: arguments: not a JSON object"
-
-
 def _part(part: object) -> str:
     text = text_of(part)
     return text if text.isdecimal() or is_name(text) else "*"
@@ -155,14 +144,17 @@ _BOUNDS: Final = {"minimum": ge, "maximum": le, "exclusiveMinimum": gt, "exclusi
 _NUMBERS: Final = (int, float)
 
 
-def schema_rejection(schema: object, args: object) -> str:
+def schema_rejection(schema: object, args: Mapping[str, Any]) -> str:
     """Return the `rejection` of arguments: what their schema says of each at the top level, never a value."""
-    return rejection(_violations(schema if isinstance(schema, dict) else {}, arguments(args)))
+    return rejection(_violations(schema if isinstance(schema, dict) else {}, args))
 
 
 def _violations(schema: Mapping[str, Any], args: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     known, required = schema.get("properties"), schema.get("required")
     known = known if isinstance(known, dict) else {}
+    if args.keys() == {"value"} and "value" not in known:  # see `trace_values.arguments`
+        yield {"loc": (), "type": "json_type", "msg": "not a JSON object"}
+        return
     for name in required if isinstance(required, list) else []:
         if isinstance(name, str) and name not in args:
             yield {"loc": (name,), "type": "missing", "msg": "Field required"}

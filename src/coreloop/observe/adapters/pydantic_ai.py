@@ -9,15 +9,13 @@ around a tool add its duration and the exception that ended the run.
 import os
 import re
 from collections.abc import Iterable, Mapping
-from contextvars import ContextVar
 from typing import Any, Final
 
-from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, bad_json, rejection, rejection_of, said
-from coreloop.observe.adapters.requests import AdaptedRequest, ended
+from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection, rejection_of, said
+from coreloop.observe.adapters.requests import AdaptedRequest, enclosing, ended
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import never_raises
 
-_run: ContextVar[AdaptedRequest | None] = ContextVar("coreloop_pydantic_ai_run", default=None)
 _FAILED: Final = frozenset({"failed", "denied", "interrupted", "retried"})
 _WAITING: Final = frozenset({"CallDeferred", "ApprovalRequired"})
 # Exceptions in which the framework sends the tool's own one to the model, or ends the run with it.
@@ -60,10 +58,9 @@ class Runs:
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         given = getattr(ctx, "conversation_id", None)
         session = given if getattr(ctx, "messages", None) or not _FRESH.fullmatch(str(given)) else None
-        run = AdaptedRequest(parent=_run.get(), session_id=session, data_dir=self._data_dir)
-        _ask(run, ctx)
+        run = AdaptedRequest(parent=enclosing(), session_id=session, data_dir=self._data_dir)
+        run.ask(said(ctx.prompt))
         self._runs[ctx.run_id] = run
-        token = _run.set(run)
         try:
             with run:
                 result = await handler()
@@ -71,7 +68,6 @@ class Runs:
             _end(run, ctx, error=error)
             raise
         finally:
-            _run.reset(token)
             self._runs.pop(ctx.run_id, None)
         _end(run, ctx, result=result)
         return result
@@ -86,8 +82,7 @@ class Runs:
     async def on_tool_validate_error(
         self, ctx: Any, *, call: Any, tool_def: Any, args: Any, error: Any
     ) -> Any:
-        why = rejection_of(error) or bad_json(args) or error
-        self._of(ctx).answered(call.tool_call_id, error=why)
+        self._of(ctx).answered(call.tool_call_id, error=rejection_of(error) or error)
         raise error
 
     async def wrap_tool_execute(self, ctx: Any, *, call: Any, tool_def: Any, args: Any, handler: Any) -> Any:
@@ -100,11 +95,6 @@ class Runs:
             raise
         run.finished(call.tool_call_id)
         return result
-
-
-@never_raises
-def _ask(run: AdaptedRequest, ctx: Any) -> None:
-    run.ask(said(ctx.prompt))
 
 
 @never_raises
@@ -161,7 +151,7 @@ def read_answers(run: AdaptedRequest, messages: Iterable[Any]) -> None:
 def _error(content: Any) -> str:
     if isinstance(content, list) and all(isinstance(item, Mapping) and "loc" in item for item in content):
         return rejection(content)
-    return content if isinstance(content, str) and content else said(content) or "failed"
+    return said(content) or "failed"
 
 
 def _cause(error: BaseException) -> BaseException | None:

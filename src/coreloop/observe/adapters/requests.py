@@ -12,9 +12,9 @@ from typing import Any, Final
 from coreloop.base.record_lines import text_of
 from coreloop.base.records import hash_question
 from coreloop.observe import drops
-from coreloop.observe.adapters.plain_values import bad_json, plain_result, schema_rejection
+from coreloop.observe.adapters.plain_values import plain_result, schema_rejection
 from coreloop.observe.calls import AskedCalls
-from coreloop.observe.collector import AuditCollector
+from coreloop.observe.collector import AuditCollector, current
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import arguments
@@ -47,7 +47,7 @@ class AdaptedRequest(AuditCollector):
         super().__init__(question, request_id=self.id, session_id=session_id, data_dir=data_dir)
         self.tools: dict[str, SentTool] = {}
         self._calls = AskedCalls()
-        self._running: dict[Hashable, float] = {}
+        self.running: dict[Hashable, float] = {}  # since when the tools of calls run
         self._known = set[int]()  # hashes of the ids of all calls
         self._fields: dict[str, Any] = {} if parent is None else {"parent_request_id": parent.id}
         self._rounds = 0
@@ -74,11 +74,11 @@ class AdaptedRequest(AuditCollector):
         call = self.open_calls.get(call_id)
         return {} if call is None else call.args
 
-    def rejection(self, call_id: Hashable, args: object) -> str:
+    def rejection(self, call_id: Hashable) -> str:
         """Say why a tool rejected the arguments of an open call, by the schema that the model was sent."""
         call = self.open_calls.get(call_id)
         tool = None if call is None else self.tools.get(call.name)
-        return bad_json(args) or schema_rejection(None if tool is None else tool.schema, args)
+        return schema_rejection(None if tool is None else tool.schema, self.args_of(call_id))
 
     def observe_tool_call(self, *args: Any, **kwargs: Any) -> None:
         """Ignore the call: the adapter reports what the model asked for, this call included."""
@@ -109,11 +109,8 @@ class AdaptedRequest(AuditCollector):
         self._rounds += 1
         self.used(**used)
 
-    def used(
-        self, *, input_tokens: object = None, output_tokens: object = None, cost_usd: object = None
-    ) -> None:
-        """Add tokens and cost; what is no number is ignored."""
-        used = {"input_tokens": input_tokens, "output_tokens": output_tokens, "cost_usd": cost_usd}
+    def used(self, **used: object) -> None:
+        """Add ``input_tokens``, ``output_tokens`` and ``cost_usd``; what is no number is ignored."""
         for name, value in used.items():
             if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 2**40:
                 self._fields[name] = self._fields.get(name, 0) + value
@@ -138,16 +135,12 @@ class AdaptedRequest(AuditCollector):
     def started(self, call_id: Hashable) -> None:
         """Note that the tool of a call runs from now on."""
         if self.is_open:
-            self._running[call_id] = time.perf_counter()
-
-    def is_running(self, call_id: Hashable) -> bool:
-        """Whether a tool has started and is not known to have finished."""
-        return call_id in self._running
+            self.running[call_id] = time.perf_counter()
 
     @never_raises
     def finished(self, call_id: Hashable, duration_ms: float | None = None) -> None:
         """Note how long a call took, since it started if nothing else is said; it may be answered later."""
-        call, started_s = self.open_calls.get(call_id), self._running.pop(call_id, None)
+        call, started_s = self.open_calls.get(call_id), self.running.pop(call_id, None)
         if duration_ms is None and started_s is not None:
             duration_ms = (time.perf_counter() - started_s) * 1000
         if call is not None and duration_ms is not None:
@@ -168,30 +161,17 @@ class AdaptedRequest(AuditCollector):
                 self._settle()
 
     @never_raises
-    def end(
-        self,
-        *,
-        answer: str | None = None,
-        error: str | BaseException | None = None,
-        open_calls: str | BaseException | None = None,
-    ) -> None:
-        """Write the record; calls without an answer have failed.
-
-        Parameters
-        ----------
-        answer : str, optional
-            Only its length is recorded.
-        open_calls : str or exception, optional
-            Why calls have no answer. Default: the request's error.
-        """
+    def end(self, *, answer: str | None = None, error: str | BaseException | None = None) -> None:
+        """Write the record, of the answer only its length; calls without a result have failed, too."""
         _under_way.pop(self.id, None)
         record = self._record()
         if record is None:
             return
+        why = error if error and error != UNFINISHED else NO_RESULT
         with self._lock:
             for calls in self._calls.open.values():
                 for call in calls:
-                    call.error, call.unknown = open_calls or error or NO_RESULT, None
+                    call.error, call.unknown = why, None
             self._settle()
         if self.tools:
             audit_dir = self._settings.journal.folder.parent
@@ -203,12 +183,7 @@ class AdaptedRequest(AuditCollector):
     def give_up(self) -> None:
         """Write the record of a request whose end was lost."""
         drops.drop("never_ended")
-        self.end(error=UNFINISHED, open_calls=NO_RESULT)
-
-    def forget(self) -> None:
-        """Write nothing from now on."""
-        _under_way.pop(self.id, None)
-        self._pending.clear()
+        self.end(error=UNFINISHED)
 
     @never_raises
     def _settle(self) -> None:
@@ -224,8 +199,15 @@ _under_way: dict[str, AdaptedRequest] = {}
 def ended() -> AdaptedRequest:
     """Return a request that has ended, for reports of an unknown one."""
     request = AdaptedRequest()
-    request.forget()
+    _under_way.pop(request.id, None)
+    request._pending.clear()
     return request
+
+
+def enclosing() -> AdaptedRequest | None:
+    """Return the request whose agent runs this code as a tool."""
+    collector = current()
+    return collector if isinstance(collector, AdaptedRequest) else None
 
 
 def give_up_all() -> None:

@@ -13,21 +13,12 @@ from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import milliseconds
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
 from coreloop.observe.importers.openai_chat import SUFFIXES, parts_of
-from coreloop.observe.importers.trace_values import (
-    body_text,
-    decoded,
-    first,
-    listed,
-    objects,
-    read_time,
-    text,
-)
+from coreloop.observe.importers.trace_values import body_text, decoded, first, objects, read_time, text
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
 
 Objects: TypeAlias = Iterable[dict[str, Any]]
-Part: TypeAlias = TracedRequest | SkippedTrace | UnusableFile
 Parts: TypeAlias = Iterator[tuple[Hashable, dict[str, Any], list[dict[str, Any]]]]
 
 
@@ -51,11 +42,11 @@ class AgentFormat:
     SUFFIXES: tuple[str, ...] = SUFFIXES
     documents: Callable[[Any], Iterator[Any]] = read_documents
 
-    def read(self, files: Iterable[TraceFile]) -> Iterator[Part]:
+    def read(self, files: Iterable[TraceFile]) -> Iterator[TracePart]:
         """Read the requests of files."""
         yield from read_each(files, self._read_file)
 
-    def _read_file(self, file: TraceFile) -> Iterator[Part]:
+    def _read_file(self, file: TraceFile) -> Iterator[TracePart]:
         skipped: list[SkippedTrace] = []
         chats: dict[Hashable, dict[str, Any]] = {}
         with file.open() as opened:
@@ -68,7 +59,7 @@ class AgentFormat:
                 yield self._completed(part, chat, file) if isinstance(part, TracedRequest) else part
         yield from skipped
 
-    def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> Part:
+    def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> TracePart:
         if not request.rounds:
             return SkippedTrace("question without an answer")
         return replace(
@@ -241,7 +232,8 @@ def _swe_agent(documents: Objects) -> Parts:
             code, made = extra.get("returncode"), objects(extra.get("actions"))
             error = body or f"exit code {code}" if code not in (None, 0) else None
             command = message.get("action") or (made[0].get("command") if made else None)
-            ids = listed(message.get("tool_call_ids")) or [message.get("tool_call_id")]
+            id = message.get("tool_call_ids") or message.get("tool_call_id")
+            ids = id if isinstance(id, list) else [id]
             messages = [{**message, "content": body, "tool_call_id": id, "error": error} for id in ids]
             if message.get("role") == "assistant" and command and not message.get("tool_calls"):
                 n, is_open = n + 1, True
@@ -346,7 +338,6 @@ _ROLLOUT: Final = (
     "|record_type=state"
 )
 _STREAM: Final = "type=user session_id message uuid|type=assistant session_id message.id"
-_STEPS: Final = "task task_images|step_number tool_calls observations"
 _EVENTS: Final = "events.invocationId|events.invocation_id|author invocationId|author invocation_id"
 _TRAJECTORY: Final = "info history|info trajectory_format|history.agent"
 _RPC: Final = "jsonrpc method=tools/call|jsonrpc method=initialize"
@@ -355,7 +346,7 @@ FORMATS: Final = (
     AgentFormat("claude-stream-json", _STREAM, _claude),
     AgentFormat("atif", "schema_version steps.step_id|schema_version steps.source", _atif),
     AgentFormat("swe-agent", _TRAJECTORY, _swe_agent, (*SUFFIXES, ".traj")),
-    AgentFormat("smolagents", _STEPS, _smolagents),
+    AgentFormat("smolagents", "task task_images|step_number tool_calls observations", _smolagents),
     AgentFormat("google-adk", _EVENTS, _adk),
     AgentFormat("mcp-log", _RPC, _mcp, (*SUFFIXES, ".log"), _mcp_lines),
 )

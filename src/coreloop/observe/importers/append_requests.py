@@ -2,18 +2,20 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable
-from contextlib import closing, nullcontext
+from collections.abc import Iterable, Mapping
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from coreloop.base.files import file_errors, locked
+import orjson
+
+from coreloop.base.files import file_errors, locked, write_private
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.record_lines import encode_line, to_plain
-from coreloop.base.records import NO_ANSWER, READS_FAILED
+from coreloop.base.records import NO_ANSWER, READS_FAILED, Record
 from coreloop.observe.argument_sources import SessionSources, Sources
 from coreloop.observe.case_keys import FILE_NAME as KEY_FILE
 from coreloop.observe.case_keys import VARIABLE, case_key
@@ -22,10 +24,13 @@ from coreloop.observe.importers.files import UnusableFile, find_trace_files
 from coreloop.observe.importers.recognition import Recognised, Watching, all_suffixes, read_all, recognise
 from coreloop.observe.importers.traced_request import ID_PREFIX, SkippedTrace, TracedRequest, record_of
 from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
-from coreloop.observe.reading.decode import RecordLine, decode_line, raw_lines
-from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown
+from coreloop.observe.reading.decode import RecordLine, decode_line, lines_of, raw_lines
+from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
 from coreloop.observe.reading.parts import join_parts
 from coreloop.observe.record_parts import TracedCall, error_without_values, keep_conversation, kept_call
+
+_IMPORTED: Final = ".imported"
+"""After the day in the name of a file of requests that come from traces."""
 
 
 @dataclass(slots=True)
@@ -38,6 +43,8 @@ class ImportReport:
         Files read.
     records : int
         Requests in the traces, whether added or already present.
+    corrected : int
+        Requests that were present, whose traces say more than they did.
     tools : Counter of str
         Calls in the traces, by tool.
     formats : dict of str to Counter of str
@@ -59,6 +66,7 @@ class ImportReport:
     n_files: int = 0
     records: int = 0
     added: int = 0
+    corrected: int = 0
     already_there: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     tools: Counter[str] = field(default_factory=Counter)
@@ -119,60 +127,140 @@ def run_import(
     return replace(report, n_files=len(files))
 
 
+class _Known(NamedTuple):
+    """Where a request stands, and how much its record says."""
+
+    path: Path
+    says: tuple[int, int, bool, bool]
+
+
 def land(
     parts: Iterable[TracedRequest | SkippedTrace | UnusableFile],
     folder: Path,
     settings: Settings,
     root: Path | None = None,
 ) -> ImportReport:
-    """Append the requests that a folder does not have yet.
+    """Append the requests of traces to a folder once, see `RequestLog`."""
+    return RequestLog(folder, settings, root).append(parts)
 
-    The next import adds what an interrupted one did not reach. A long request that was cut between its lines
-    keeps what was written, and its other calls are counted. Concurrent imports wait for each other.
+
+class RequestLog:
+    """The requests in a folder that come from traces, in files of their own: ``2026-11-29.imported.jsonl``.
+
+    So a file can be written anew where a trace has grown, beside live recording.
 
     Parameters
     ----------
-    parts : iterable
-        The output of an importer.
     folder : Path
         Contains the day files. Created with mode 0700 if absent; the files have mode 0600.
     settings : Settings
         For the categories, the selectors and the results that say they failed.
     root : Path, optional
         The project's folder: its key gives records their ``case``, and their calls ``saw``.
-
-    Raises
-    ------
-    WorkspaceError
-        The folder cannot be read or written; lines that were already appended are complete.
     """
-    report, sessions, log = ImportReport(), SessionSources(), _log(folder, settings, root)
-    unwritten = "cannot be written ({strerror}); run it again to add the missing records"
-    with locked(folder), closing(log.journal):
-        known, seen = _known_ids(folder), set[str]()
-        for part in parts:
-            if not isinstance(part, TracedRequest):
-                _count_skipped(report, part)
-                continue
-            if part.id in seen:  # of a copied file
-                continue
-            seen.add(part.id)
-            _count(report, part)
-            if part.id in known:
-                report.already_there += 1
-                _sources_of(part, sessions).mark_incomplete()
-                continue
-            sources = _sources_of(part, sessions)
-            record = record_of(part, log, lambda reason: report.dropped.update([reason]), sources)
-            lines = encode_line(record, log.selectors, mask_error=error_without_values)
-            with file_errors(unwritten, folder):
-                log.journal.append(lines, record["ts"][:10], int(time.monotonic()))
-                if log.contexts is not None:
-                    keep_conversation(log.contexts.append, record, map(_kept, part.calls))
-            _count_unseen(report, lines)
-            report.added += 1
-            report.formats.setdefault(part.source, Counter()).update(requests=1, calls=len(part.calls))
-    return report
+
+    def __init__(self, folder: Path, settings: Settings, root: Path | None = None) -> None:
+        self._folder = folder
+        self._log = _log(folder, settings, root)
+        self._sessions = SessionSources()
+        self._known: dict[str, _Known] = {}
+        self._read_to: dict[Path, tuple[int, int]] = {}  # inode, bytes
+
+    def append(self, parts: Iterable[TracedRequest | SkippedTrace | UnusableFile]) -> ImportReport:
+        """Append what the folder does not have, and replace what says less than its trace does now.
+
+        The next import adds what an interrupted one did not reach, also of a long request that was cut
+        between its lines. Concurrent imports wait for each other.
+
+        Parameters
+        ----------
+        parts : iterable
+            The output of an importer.
+
+        Raises
+        ------
+        WorkspaceError
+            The folder cannot be read or written; lines that were already appended are complete.
+        """
+        report, seen, grown = ImportReport(), set[str](), dict[Path, dict[str, bytes]]()
+        with locked(self._folder), closing(self._log.journal):
+            self._read_known()
+            for part in parts:
+                if not isinstance(part, TracedRequest):
+                    _count_skipped(report, part)
+                    continue
+                if part.id in seen:  # of a copied file
+                    continue
+                seen.add(part.id)
+                _count(report, part)
+                known = self._known.get(part.id)
+                if known is None:
+                    self._append(part, self._lines(part, _sources_of(part, self._sessions), report), report)
+                    continue
+                _sources_of(part, self._sessions).mark_incomplete()
+                lines = self._lines_if_grown(part, known, report)
+                if lines is None:
+                    report.already_there += 1
+                else:
+                    grown.setdefault(known.path, {})[part.id] = lines
+                    report.corrected += 1
+            for path, requests in grown.items():
+                self._rewrite(path, requests)
+        return report
+
+    def _lines(self, part: TracedRequest, sources: Sources, report: ImportReport) -> tuple[Record, bytes]:
+        record = record_of(part, self._log, lambda reason: report.dropped.update([reason]), sources)
+        return record, encode_line(record, self._log.selectors, mask_error=error_without_values)
+
+    def _append(self, part: TracedRequest, made: tuple[Record, bytes], report: ImportReport) -> None:
+        record, lines = made
+        unwritten = "cannot be written ({strerror}); run it again to add the missing records"
+        day, second = f"{record['ts'][:10]}{_IMPORTED}", int(time.monotonic())
+        with file_errors(unwritten, self._folder):
+            self._log.journal.append(lines, day, second)
+            if self._log.contexts is not None:
+                keep_conversation(self._keep, record, map(_kept, part.calls))
+        _count_unseen(report, lines)
+        report.added += 1
+        report.formats.setdefault(part.source, Counter()).update(requests=1, calls=len(part.calls))
+
+    def _keep(self, line: bytes, day: str, second: int) -> None:
+        """Append a conversation to the file that has the name of its record's."""
+        if self._log.contexts is not None:
+            self._log.contexts.append(line, f"{day}{_IMPORTED}", second)
+
+    def _lines_if_grown(self, part: TracedRequest, known: "_Known", report: ImportReport) -> bytes | None:
+        """The lines of a request that is known, if its trace now says more."""
+        n_calls, n_ended, is_answered, is_judged = known.says
+        is_new = len(part.calls) > n_calls or not (is_judged or not (part.scores or part.judgment))
+        if not known.path.stem.endswith(_IMPORTED) or (is_answered and n_ended == n_calls and not is_new):
+            return None
+        sources = Sources()  # the session's has what this request showed before
+        sources.mark_incomplete()
+        _, lines = self._lines(part, sources, report)
+        says = _says(_written(lines))
+        is_less = any(now < before for now, before in zip(says, known.says, strict=True))
+        return None if is_less or says == known.says else lines
+
+    def _read_known(self) -> None:
+        """Read what other processes have added since."""
+        with file_errors("cannot be read ({strerror})", self._folder):
+            for path in filter(Path.is_file, self._folder.glob("*.jsonl")):  # a pipe would block forever
+                status = path.stat()
+                inode, end = self._read_to.get(path, (status.st_ino, 0))
+                start = end if inode == status.st_ino and end <= status.st_size else 0
+                for _, raw in raw_lines(path, start=start, end=status.st_size):
+                    line = decode_line(raw) if ID_PREFIX.encode() in raw else None
+                    if isinstance(line, RecordLine):
+                        self._known[line.fields.request_id or ""] = _Known(path, _says(line))
+                self._read_to[path] = status.st_ino, status.st_size
+
+    def _rewrite(self, path: Path, requests: Mapping[str, bytes]) -> None:
+        """Put lines in the place of others; the file is the old one or the new one, whenever this ends."""
+        with file_errors("cannot be read ({strerror})", path):
+            kept = [raw for _, raw in lines_of(path) if _id_of(raw) not in requests]
+        kept = [raw if raw.endswith(b"\n") else raw + b"\n" for raw in kept]  # a crash left half a line
+        write_private(path, b"".join([*kept, *requests.values()]))
 
 
 def _log(folder: Path, settings: Settings, root: Path | None) -> LogSettings:
@@ -202,9 +290,7 @@ def _count_skipped(report: ImportReport, part: SkippedTrace | UnusableFile) -> N
 
 def _count_unseen(report: ImportReport, lines: bytes) -> None:
     """Count what a record does not say as those count it who read its lines later."""
-    [(_, line)] = join_parts(enumerate(lines.splitlines(keepends=True)))
-    read = decode_line(line)
-    assert isinstance(read, RecordLine)  # it was written just now
+    read = _written(lines)
     report.unseen.n_requests += 1
     report.unseen.omitted += read.fields.tool_calls_omitted or 0
     report.unseen.undated += bool(read.fields.undated)
@@ -219,13 +305,27 @@ def _kept(call: TracedCall) -> dict[str, Any]:
     return kept_call(call.name, to_plain(call.args), call.result, call.error, user_texts=call.user_texts)
 
 
-def _known_ids(folder: Path) -> set[str | None]:
-    """Ids of the imported requests in the day files."""
-    with file_errors("cannot be read ({strerror})", folder):
-        files = filter(Path.is_file, folder.glob("*.jsonl"))  # a pipe would block forever
-        imported = (raw for path in files for _, raw in raw_lines(path) if ID_PREFIX.encode() in raw)
-        lines = (line for line in map(decode_line, imported) if isinstance(line, RecordLine))
-        return {line.fields.request_id for line in lines}
+def _written(lines: bytes) -> RecordLine:
+    """A record as those read it who read its lines later."""
+    [(_, line)] = join_parts(enumerate(lines.splitlines(keepends=True)))
+    read = decode_line(line)
+    assert isinstance(read, RecordLine)  # it was written just now
+    return read
+
+
+def _says(line: RecordLine) -> tuple[int, int, bool, bool]:
+    """How much a record says: calls, those whose end is known, whether it has an answer, and a verdict."""
+    n_ended = sum(worked(call) is not None for call in line.calls)
+    n_calls = len(line.calls) + (line.fields.tool_calls_omitted or 0)
+    return n_calls, n_ended, line.fields.chunk_len is not None, line.fields.judgment is not None
+
+
+def _id_of(raw: bytes) -> str | None:
+    """The id of the request that a line is of; None for another line."""
+    with suppress(ValueError):
+        fields = orjson.loads(raw)
+        return fields.get("request_id") if isinstance(fields, dict) else None
+    return None
 
 
 def _count(report: ImportReport, request: TracedRequest) -> None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import AskedCalls, milliseconds
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers import traced_request
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_each, read_line_values
+from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
 from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
 
 NAME: Final = "claude-code"
@@ -43,6 +43,7 @@ _COMMAND: Final = SkippedTrace("command or notification")
 _COMMAND_LINE: Final = re.compile(r"<command-(?:name|args)>([^<]{1,2000})</command-(?:name|args)>")
 _NO_QUESTION: Final = SkippedTrace("answer without a question")
 _NOT_TYPED_MESSAGE: Final = SkippedTrace("message not typed by the user")
+_Parents: TypeAlias = dict[Path, dict[str, tuple[str, ...]]]  # the turns that started the agents of a session
 
 
 @dataclass(slots=True)
@@ -77,7 +78,7 @@ class _Turn:
         return bool(self.stop_reason or self.error) or quiet_s >= _QUIET_S
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:
     """Read the turns of session files; unfinished turns are skipped until the next import.
 
     Of copies of a session, the longest is read first: in a shorter one, the last turn may lack its end.
@@ -86,9 +87,7 @@ def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | 
     yield from read_each(longest_first, partial(_read_file, parents={}))
 
 
-def _read_file(
-    file: TraceFile, parents: dict[Path, dict[str, tuple[str, ...]]]
-) -> Iterator[TracedRequest | SkippedTrace]:
+def _read_file(file: TraceFile, parents: _Parents) -> Iterator[TracedRequest | SkippedTrace]:
     agent = _AGENT_FILE.fullmatch(file.path.name)
     for turn in _turns(file, of_agent=agent is not None):
         part = turn if isinstance(turn, SkippedTrace) else _request(turn)
@@ -100,9 +99,7 @@ def _read_file(
             yield _as_nested(part, file.path, agent["id"], parents)
 
 
-def _as_nested(
-    task: TracedRequest, path: Path, agent: str, parents: dict[Path, dict[str, tuple[str, ...]]]
-) -> TracedRequest:
+def _as_nested(task: TracedRequest, path: Path, agent: str, parents: _Parents) -> TracedRequest:
     """A sub-agent's task inside the turn that started it; if that is not found, a session of its own."""
     folder = next((above.parent.parent for above in path.parents if above.name == AGENTS), path.parent)
     session = folder / f"{task.session_id}.jsonl"
@@ -122,14 +119,14 @@ def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | Skipp
     turn: _Turn | None = None
     line: Any = None
     with file.open() as lines:
-        for line in read_line_values(lines):
+        for line in read_documents(lines):
             skipped = _why_skipped(line, of_agent=of_agent)
             if skipped is not None:
                 yield skipped
             elif line["type"] == "assistant":
                 turn = turn or _start_turn(line, "", untyped=_NO_QUESTION)
                 _add_answer(turn, line)
-            elif results := values.blocks(line["message"].get("content"), "tool_result"):
+            elif results := [part for part in _parts(line) if part.get("type") == "tool_result"]:
                 if turn is not None:
                     _add_results(turn, line, results)
             elif (typed := _typed(line)) is None:
@@ -170,11 +167,15 @@ def _start_turn(line: dict[str, Any], typed: str, *, untyped: SkippedTrace | Non
     return _Turn(ids, question, session_id, started, started, untyped=untyped)
 
 
-def _typed(line: dict[str, Any]) -> str | None:
-    """A message without the parts added by the editor or the agent; None if nothing remains."""
+def _parts(line: dict[str, Any]) -> list[dict[str, Any]]:
     content = line["message"].get("content")
     parts = content if isinstance(content, list) else [content]
-    typed = [part for part in parts if not _ADDED.match(values.body_text([part]))]
+    return [part if isinstance(part, dict) else {"type": "text", "text": part} for part in parts]
+
+
+def _typed(line: dict[str, Any]) -> str | None:
+    """A message without the parts added by the editor or the agent; None if nothing remains."""
+    typed = [part for part in _parts(line) if not _ADDED.match(values.body_text([part]))]
     return values.body_text(typed) if typed else None
 
 
@@ -185,9 +186,8 @@ def _add_answer(turn: _Turn, line: dict[str, Any]) -> None:
         return
     at = values.read_time(line.get("timestamp"))
     turn.ended = at or turn.ended
-    content = message.get("content")
-    for part in content if isinstance(content, list) else [{"type": "text", "text": content}]:
-        if isinstance(part, dict) and part.get("type") == "tool_use":
+    for part in _parts(line):
+        if part.get("type") == "tool_use":
             name, args = values.text(part.get("name")) or "?", values.arguments(part.get("input"))
             turn.calls.ask(str(part.get("id")), name, args, at=at)
             turn.answer_chars, turn.is_answered = None, True

@@ -12,13 +12,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO, Final, TypeVar, cast
+from typing import Any, BinaryIO, Final, TypeAlias, TypeVar, cast
 
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import file_errors
 from coreloop.base.messages import number_of
 from coreloop.observe.importers.trace_values import decode_trace
-from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 
 _Part = TypeVar("_Part")
 # What reading a trace file may raise.
@@ -26,7 +26,7 @@ UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZ
 _PACKED: Final[dict[str, Callable[[BinaryIO], Any]]] = {".gz": gzip.open, ".xz": lzma.open}
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
-OWN: Final = "is records of coreloop"
+OWN: Final = "is a log of coreloop"
 """How the reason begins why coreloop's own records are no traces."""
 
 
@@ -81,6 +81,9 @@ class UnusableFile:
 
     file: TraceFile
     reason: str
+
+
+TracePart: TypeAlias = TracedRequest | SkippedTrace | UnusableFile
 
 
 def first_reason(files: Sequence[UnusableFile]) -> str:
@@ -163,16 +166,11 @@ def _refuse(error: OSError) -> None:
     raise error
 
 
-def read_line_values(file: Iterable[bytes]) -> Iterator[Any]:
-    """Yield the JSON value of each line that is not blank; `TORN` for others."""
-    for number, raw in enumerate(file):
-        line = raw if number else raw.removeprefix(codecs.BOM_UTF8)
-        if not line.isspace():
-            yield _value_or_torn(line)
-
-
 def read_documents(file: BinaryIO) -> Iterator[Any]:
-    """Yield the JSON values of a file: JSON lines, which are read one by one, or one document over lines."""
+    """Yield the JSON values of a file: JSON lines, which are read one by one, or one document over lines.
+
+    A line, or an object over lines, that is not JSON is `TORN`.
+    """
     written = (line for line in file if line.removeprefix(codecs.BOM_UTF8).strip())
     first = next(written, b"").removeprefix(codecs.BOM_UTF8)
     value, lines = _value_or_torn(first), file
@@ -181,7 +179,7 @@ def read_documents(file: BinaryIO) -> Iterator[Any]:
         value = _value_or_torn(rest)
         lines = io.BytesIO(rest if value is TORN else b"")
     yield from [] if value is TORN else [value]
-    yield from read_line_values(_blocks(lines))
+    yield from (_value_or_torn(text) for text in _blocks(lines) if not text.isspace())
 
 
 def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:

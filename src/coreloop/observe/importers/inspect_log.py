@@ -6,12 +6,11 @@ Its calls are read from its messages, as those of a chat, and its scores become 
 import zipfile
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import partial
 from typing import Any, BinaryIO, Final
 
 from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers import trace_values as values
-from coreloop.observe.importers.files import TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
 from coreloop.observe.importers.message_forms import error_in
 from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
@@ -28,7 +27,7 @@ _PASSED: Final = {
 }
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:
     """Read the samples of logs."""
     yield from read_each(files, _read_file)
 
@@ -46,10 +45,9 @@ def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
 def _unpacked(file: BinaryIO) -> Iterator[Any]:
     """Read a log with one file per sample; only one sample is in memory at a time."""
     with zipfile.ZipFile(file) as log:
-        names = sorted(name for name in log.namelist() if name.startswith("samples/"))
-        samples = {"samples": map(partial(_member, log), names)}
+        samples = (_member(log, name) for name in sorted(log.namelist()) if name.startswith("samples/"))
         header = _member(log, "header.json")
-        yield header | samples if isinstance(header, dict) else header
+        yield {**header, "samples": samples} if isinstance(header, dict) else header
 
 
 def _member(log: zipfile.ZipFile, name: str) -> Any:

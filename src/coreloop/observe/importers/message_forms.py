@@ -72,10 +72,9 @@ def form_of(message: _Dict) -> str | None:
         return None
     marks = {*message}
     for key in _BODIES:
-        for part in values.listed(message.get(key)):
-            if isinstance(part, dict):
-                marks.update(f".{name}" for name in part)
-                marks.add(f"{key}:{values.text(part.get('type')) or ''}")
+        for part in values.objects(message.get(key)):
+            marks.update(f".{name}" for name in part)
+            marks.add(f"{key}:{values.text(part.get('type')) or ''}")
     if not role:
         has_content = not {"content", "data"}.isdisjoint(message)
         marks.add(f"{'=' if has_content else '-'}{values.text(message.get('type'))}")
@@ -155,11 +154,11 @@ def _steps(message: _Dict) -> list[Step]:
     holders = [holder for holder in (message, message.get("additional_kwargs")) if isinstance(holder, dict)]
     given = [holder[key] for holder in holders for key in _CALLS if holder.get(key)]
     for calls in map(values.decoded, given):
-        held = [call for call in (calls if isinstance(calls, list) else [calls]) if isinstance(call, dict)]
+        held = values.objects(calls if isinstance(calls, list) else [calls])
         new = [call for call in held if not seen or _id(call, "id") not in seen | {None}]
         seen |= {_id(call, "id") for call in new}
         steps += [step for call in new for step in _call_steps(call, "tool_call")]
-    results = [part for part in values.listed(message.get("results")) if isinstance(part, dict)]
+    results = values.objects(message.get("results"))
     return steps + [(RESULT, _result(part, "tool_result")) for part in results]
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from coreloop.observe.calls import AskedCalls
 from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
-from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents, read_each
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, TracePart, read_documents, read_each
 from coreloop.observe.importers.traced_request import FOREIGN, UNDATED, SkippedTrace, TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from coreloop.observe.scores import scores_in
@@ -91,17 +91,14 @@ class Chat:
             self.answer = body or self.answer
         for what, value in steps:
             if what == forms.CALL:
-                self._ask(value)
+                id = value["id"] or f"call {len(self.calls.all)}"
+                self.calls.ask(id, value["name"], values.arguments(value["arguments"]))
+                self._waiting.append((id, self.calls.all[-1]))
             elif what == forms.RESULT:
                 self.results.append(value)
             else:
                 self.pair()
                 self.unknown_kinds += [value] if what == forms.UNKNOWN else []
-
-    def _ask(self, call: dict[str, Any]) -> None:
-        id = call["id"] or f"call {len(self.calls.all)}"
-        self.calls.ask(id, call["name"], values.arguments(call["arguments"]))
-        self._waiting.append((id, self.calls.all[-1]))
 
     def pair(self) -> None:
         """Give the results to their calls; a result that may belong to several calls stays with none."""
@@ -131,7 +128,7 @@ class Chat:
         self.calls.answer(id, **values.received(result["content"]), **how)
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:
     """Read the message lists of files: JSON lines, or documents with one message list or several."""
     known, saved = list(files), set[int]()
     for file in known:

@@ -21,6 +21,7 @@ NAME: Final = "otlp"
 # Names of the parts of a span as `plain` leaves them: of OTLP, flat spans, and JavaScript.
 _STARTED: Final = ("starttimeunixnano", "starttime")
 _ENDED: Final = ("endtimeunixnano", "endtime")
+_PARENTS: Final = ("parentspanid", "parentid", "parentspancontext")
 _CODES: Final = ("gen_ai.tool.status", "tool.status")
 _MESSAGES: Final = ("error.message", "exception.message")
 _FAILED: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error")
@@ -39,6 +40,12 @@ def _id(id: Any) -> str | None:
     """An id as most write it: Python's console has ``0x``, and JavaScript a context."""
     id = values.text(plain(id).get("spanid") if isinstance(id, dict) else id)
     return None if id is None else id.removeprefix("0x")
+
+
+def trace_and_parent(span: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The ids of a span's trace and of its parent; None for what it has not."""
+    named = plain(span)
+    return _id(named.get("traceid")), _id(values.first(named, *_PARENTS))
 
 
 def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
@@ -66,7 +73,7 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
         id=span_id,
         kind=kind,
         name=values.text(named.get("name")) or "?",
-        parent_id=_id(values.first(named, "parentspanid", "parentid", "parentspancontext")),
+        parent_id=_id(values.first(named, *_PARENTS)),
         started=started,
         ended=ended,
         error=_error(named, attributes, events),

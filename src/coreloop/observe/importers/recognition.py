@@ -4,21 +4,17 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from coreloop.observe.importers import importers
-from coreloop.observe.importers.agent_files import FORMATS as AGENT_FORMATS
+from coreloop.observe.importers import agent_files, claude_code, importers
 from coreloop.observe.importers.agent_files import has
-from coreloop.observe.importers.claude_code import NAME as CLAUDE_CODE
-from coreloop.observe.importers.files import UNREADABLE, TraceFile, UnusableFile, read_documents
-from coreloop.observe.importers.message_forms import is_foreign_call
-from coreloop.observe.importers.openai_chat import NAME as CHAT
-from coreloop.observe.importers.trace_values import decode_trace
-from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest
+from coreloop.observe.importers.files import UNREADABLE, TraceFile, TracePart, UnusableFile, read_documents
+from coreloop.observe.importers.message_forms import CHAT, is_foreign_call
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, TracedRequest
 
 # Takes the files to read and returns them, showing how many were.
 Watching: TypeAlias = Callable[[Sequence[TraceFile]], AbstractContextManager[Iterable[TraceFile]]]
@@ -64,9 +60,7 @@ def recognise(files: Sequence[TraceFile]) -> Recognised:
     return result
 
 
-def read_all(
-    recognised: Recognised, watching: Watching
-) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+def read_all(recognised: Recognised, watching: Watching) -> Iterator[TracePart]:
     """Read sorted files, each with its own reader."""
     yield from recognised.unread
     for name, files in recognised.by_importer.items():
@@ -86,15 +80,15 @@ def _format_of(file: TraceFile) -> tuple[str, str] | str:
         return "is empty"
     objects = list(_objects(read_documents(io.BytesIO(head))))
     if any(has(item, "sessionId uuid message.role") for item in objects):  # as most files
-        return CLAUDE_CODE, CLAUDE_CODE
-    for agent in AGENT_FORMATS:
+        return claude_code.NAME, claude_code.NAME
+    for agent in agent_files.FORMATS:
         own = objects if agent.documents is read_documents else _objects(agent.documents(io.BytesIO(head)))
         if any(has(item, agent.marks) for item in own):
             return agent.NAME, agent.NAME
     sample = file if head.startswith(b"PK") else replace(file, head=head)
     known = None
     for name, importer in importers().items():
-        if importer in AGENT_FORMATS:
+        if importer in agent_files.FORMATS:
             continue
         if name == CHAT and (unread := _unread(objects, head)):
             return f"is {unread}"
@@ -126,10 +120,8 @@ def _head(file: TraceFile) -> bytes:
         if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
             return head
         head += b"" if b"\n" in head else opened.readline()
-        with suppress(ValueError):
-            decode_trace(head.partition(b"\n")[0].removeprefix(b"\xef\xbb\xbf"))
-            return head
-        return head + opened.read()
+        is_cut = next(read_documents(io.BytesIO(head)), TORN) is TORN
+        return head + opened.read() if is_cut else head
 
 
 def _objects(documents: Iterator[Any]) -> Iterator[Any]:

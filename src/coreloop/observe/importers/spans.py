@@ -79,27 +79,34 @@ class SpanFormat:
     SUFFIXES: tuple[str, ...] = (".json", ".jsonl")
 
     def read(self, files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-        """Yield one request per trace, after all that is not a span.
-
-        The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
-        counts that ends later or says more.
-        """
-        traces: dict[str, dict[str, TraceSpan]] = {}
-        for part in read_each(files, self._parts_of):
-            if isinstance(part, TraceSpan):
-                spans = traces.setdefault(part.trace_id, {})
-                spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
-            else:
-                yield part
-        by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
-        ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
-        yield from _whole([part for spans in ordered for part in _request(self.NAME, spans)])
+        """Yield one request per trace of files, see `requests_in`."""
+        yield from requests_in(self.NAME, read_each(files, self._parts_of))
 
     def _parts_of(self, file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
         with file.open() as opened:
             for document in read_documents(opened):
                 found = [TORN] if document is TORN else _parts_in(document, self.part_of, _DEEPEST)
                 yield from list(found) or [FOREIGN]
+
+
+def requests_in(
+    source: str, parts: Iterable[TraceSpan | SkippedTrace | UnusableFile]
+) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+    """Yield one request per trace, after all that is not a span.
+
+    The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
+    counts that ends later or says more.
+    """
+    traces: dict[str, dict[str, TraceSpan]] = {}
+    for part in parts:
+        if isinstance(part, TraceSpan):
+            spans = traces.setdefault(part.trace_id, {})
+            spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
+        else:
+            yield part
+    by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
+    ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
+    yield from _whole([part for spans in ordered for part in _request(source, spans)])
 
 
 def _parts_in(value: Any, part_of: Callable[[dict[str, Any]], Any], depth: int) -> Iterator[Any]:

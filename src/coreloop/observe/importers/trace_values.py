@@ -174,11 +174,6 @@ def received(content: object) -> dict[str, Any]:
     return {"result": ... if content is None else content, "size_bytes": size}
 
 
-def blocks(body: object, kind: str) -> list[dict[str, Any]]:
-    """Return the blocks of one type in a message of Anthropic's API, for example ``tool_use``."""
-    return [part for part in objects(body) if part.get("type") == kind]
-
-
 def block_error(result: Mapping[str, Any]) -> str | None:
     """Return the text of a ``tool_result`` with ``is_error``; None without it."""
     if result.get("is_error") not in (True, "true"):

@@ -1,6 +1,6 @@
 """A request of an imported trace, independent of its format, and its conversion into a record."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -95,9 +95,7 @@ UNDATED: Final = datetime.fromtimestamp(0, UTC)
 NO_TIME: Final = SkippedTrace("no valid time")
 
 
-def record_of(
-    request: TracedRequest, settings: LogSettings, drop: Drop, sources: Sources | None = None
-) -> records.Record:
+def record_of(request: TracedRequest, settings: LogSettings, drop: Drop, sources: Sources) -> records.Record:
     """Convert a request into a v2 record, with the functions of the collector.
 
     Parameters
@@ -108,7 +106,7 @@ def record_of(
         Of the log. Without a key of cases, the record has no ``case``.
     drop : callable
         Called with the reason for each value that cannot be stored.
-    sources : Sources, optional
+    sources : Sources
         The memory of earlier requests of the session.
     """
     record = open_record(
@@ -123,7 +121,6 @@ def record_of(
         if call.unknown == records.NO_RESULT and call.name.lower().replace("-", "_") in _FINAL_CALLS:
             call.unknown = records.FINAL
     made = [(call, recorded_call(call, settings, drop)) for call in request.calls]
-    sources = Sources() if sources is None else sources
     sources.add_question(request.question)
     trace_calls(made, sources, settings)
     recorded_calls = [recorded for _, recorded in made]
@@ -143,13 +140,11 @@ def record_of(
     return record
 
 
-def _judgment_by(rule: OutcomeRule | None, scores: Iterable[Score]) -> records.RecordedJudgment | None:
+def _judgment_by(rule: OutcomeRule | None, scores: Sequence[Score]) -> records.RecordedJudgment | None:
     """The verdict by a score: P or V; None without a rule or a score that it can compare."""
-    listed = tuple(scores)
-    passed = None if rule is None else rule.passes(listed)
-    if rule is None or passed is None:
+    if rule is None or (passed := rule.passes(scores)) is None:
         return None
-    at = next((score.at for score in reversed(listed) if score.name == rule.name), None)
+    at = next((score.at for score in reversed(scores) if score.name == rule.name), None)
     judge = f"score {rule.name}"[:100]
     return {"verdict": "P" if passed else "V", "judged_at": at, "judged_by": judge, "pr_url": None}
 

@@ -1,18 +1,67 @@
-"""An error's text without what varies from case to case: the cause that all of its calls share."""
+"""An error's text without what varies from case to case: the cause that all of its calls share.
+
+The values of a call's own arguments are taken out, too: they may name a person.
+"""
 
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
-from coreloop.observe.reading.own_values import QUOTED, QUOTES, folded, without_own_values
+from coreloop.base.error_classes import CLASS_WORDS, MAX_ERROR_CHARS
+from coreloop.base.records import digest64
 
+_QUOTES: Final = tuple("'\"`“‘「『«")
+# An unclosed quote runs to the end, since logs cut texts anywhere; an apostrophe within a word, or after a
+# word that was taken out, neither opens nor closes a quote, but a Korean particle may follow a quote.
+_QUOTED: Final = re.compile(
+    r"(?<![A-Za-z0-9_\ue000-\uf8ff])[bfruBFRU]{0,2}'(?:[^']|'(?=[A-Za-z0-9_]))*(?:'|$)|"
+    r"\"[^\"]*(?:\"|$)|`[^`]*(?:`|$)|“[^”]*(?:”|$)|‘[^’]*(?:’|$)|"
+    r"「[^」]*(?:」|$)|『[^』]*(?:』|$)|«[^»]*(?:»|$)"
+)
+_WORD: Final = re.compile(r"[가-힣]+|[^\W_가-힣]+")
+_FULL_NAME: Final = re.compile(
+    "[김이박최정강조윤장임한오서신권황안송류홍전고문양손배백허유남심노하곽성차주우구][가-힣]{2}"
+)
+_FIRST_PIECE: Final = 0xE000  # of the private use area, 6,400 characters: an error has at most 1,000 words
+# Private characters: the first word that is taken out of a text becomes the first of them, and so on.
+_PIECES: Final = re.compile("[\ue000-\uf8ff]")
+_ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
+# Matches "ValueError('no room is free')", not "KeyError('room')", whose text is no message.
+_REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(\S{0,100}\s.{0,500}?)\1,?\)(?!\S)", re.DOTALL)
+_NO_NAME: Final = re.compile(r"[^\w-]|\d")
+_MAX_NAME_CHARS: Final = 40
+_MAX_KEPT_CHARS: Final = 200  # longer values seldom recur, and would fill the memory
+# A word of an argument's value in a `template`: the argument, and the word's hash.
+OWN_WORD: Final = re.compile(r"<([\w-]{1,40}):([a-p]{4})>")
+_OWN_BESIDE: Final = re.compile(r"(:[a-p]{4}>)(?=<)")
+# Matches "<ids>, <ids> and <ids>".
+_REPEATED: Final = re.compile(r"(<([\w-]{1,40})>)(?:(?:[\s,;.&/+@-]{1,3}|\s(?:and|or)\s)?<\2>)+")
+_PARTICLES: Final = """
+을 를 은 는 이 가 과 와 의 에 에서 에게 에게서 께 께서 로 으로 도 만 까지 부터 보다 처럼
+라는 이라는 라고 이라고 님 님을 님이 님은 님의 님에게 씨 씨를 씨가 씨는 씨의 씨에게
+"""
+# What may follow a Korean name in its word.
+PARTICLES: Final = frozenset(_PARTICLES.split())
+_ORDINARY: Final = """
+a all already an and any are argument arguments array as at be boolean but by call called can did does empty
+error exception expected failed failure field for found from get given got had has have if in input integer is
+it its list missing more name named no none not now null number object of on one only or out parameter please
+provided received request required result so string text than that the then there this to too tool traceback
+true false try type up us use value values was we were what when while with without wrong you your
+수 것 값 및 또는 대한 다음 없음 오류 실패 요청 인자 입력 필요 결과 확인
+합니다 입니다 됩니다 있습니다 않습니다 아닙니다 못했습니다 했습니다 하세요 주세요
+"""
+# Words of errors in general: an argument that holds one, such as a question, does not change its error.
+ORDINARY: Final = CLASS_WORDS.union(_ORDINARY.split())
 _MAX_TEMPLATE_CHARS: Final = 200
 
 # Signs to look for, the pattern to replace if a sign occurs, the replacement. The order matters: the rest of
 # a match may match the next pattern, and a quoted path may have spaces.
 _VALUES: Final = (
-    (QUOTES, QUOTED, "<value>"),
+    (_QUOTES, _QUOTED, "<value>"),
     (("@", "://"), re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
     (("/", "\\"), re.compile(r"\S*[\\/]\S*"), "<path>"),
 )
@@ -36,7 +85,6 @@ _WRAPPER: Final = re.compile(
 _ADVICE: Final = re.compile(
     r"(?<!\s)\s++(?:please )?fix (?:your mistakes|the errors?)(?: and try again)?\.?\s*\Z", re.IGNORECASE
 )
-_MAX_WRAPPERS: Final = 5
 # Matches "#12", "v1.2", "1,234,567" and "1 234 567".
 _NUMBER: Final = re.compile(r"[#\w.-]*\d[\w.-]*(?:[,'’]\d[\w.-]*)*(?: \d{3}(?!\w))*")
 
@@ -72,9 +120,9 @@ def general(text: str) -> str:
 
 @lru_cache(maxsize=4096)  # a cause has few texts without values, and recurs every day
 def _repeat_until_stable(text: str) -> str:
-    current, before = _without_numbers(text), None
+    current, before = cut(_NUMBER.sub("<n>", text)), None
     while current != before:  # a replacement may leave a quote, or letters that NFKC combines
-        current, before = _without_numbers(_without_values(current)), current
+        current, before = cut(_NUMBER.sub("<n>", _without_values(current))), current
     return current
 
 
@@ -91,16 +139,9 @@ def _without_values(text: str) -> str:
 def unwrapped(text: str) -> str:
     """An error's text without what frameworks put around it, such as ``Error executing tool find: ``."""
     text = _ADVICE.sub("", text)
-    for _ in range(_MAX_WRAPPERS):
-        wrapper = _WRAPPER.match(text)
-        if wrapper is None:
-            break
+    while wrapper := _WRAPPER.match(text):
         text = text[wrapper.end() :]
     return text
-
-
-def _without_numbers(text: str) -> str:
-    return cut(_NUMBER.sub("<n>", text))
 
 
 def cut(text: str) -> str:
@@ -109,3 +150,194 @@ def cut(text: str) -> str:
     if len(text) <= _MAX_TEMPLATE_CHARS:
         return text
     return text[:_MAX_TEMPLATE_CHARS].rpartition(" ")[0] or "<value>"
+
+
+class Masked(NamedTuple):
+    """A text with private characters for the words of the call's own arguments, and what they stand for."""
+
+    text: str
+    own: Sequence[str] = ()
+
+    def filled(self, text: str) -> str:
+        """Name the arguments in a text that was made of this one."""
+        return _PIECES.sub(lambda piece: self.own[ord(piece[0]) - _FIRST_PIECE], text) if self.own else text
+
+
+def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
+    """Take the values of a call's arguments out of its error.
+
+    Whole values are taken out, and of longer ones each word of three letters or more (two where letters are
+    syllables), in any case and with Korean particles; numbers and words such as ``not`` are left.
+    """
+    text = text[:MAX_ERROR_CHARS]
+    if "('" in text or '("' in text:
+        text = _REPR.sub(_message, text, count=1)
+    if not text.isascii():
+        text = _PIECES.sub("?", text)
+    text = folded(text)
+    lower = text.casefold()
+    texts = ((name, text) for name, value in args.items() for text in _texts_in(value))
+    known = (_value(*it) if sum(map(len, it)) <= _MAX_KEPT_CHARS else _value.__wrapped__(*it) for it in texts)
+    values = {value for value in known if any(word in lower for word in value.sought)}
+    if not values:
+        return Masked(text)
+    in_order = sorted(values, key=lambda value: (-len(value.words), -len(value.text), value))
+    error = _Error(text)
+    for value in in_order:
+        error.take_whole(value)
+    for value in in_order:
+        error.take_words(value)
+    return error.masked()
+
+
+def _message(shown: re.Match[str]) -> str:
+    """The message in an exception's repr."""
+    return shown[2].replace("\\n", "\n").replace(f"\\{shown[1]}", shown[1])
+
+
+def error_without_values(error: str, args: Mapping[str, Any]) -> str:
+    """Return an error in which the words of its call's arguments are ``<name>``: before these are cut."""
+    masked = without_own_values(error, args)
+    return named(masked.filled(masked.text))
+
+
+def named(text: str, words: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Put one ``<name>`` for the words of a value; those of ``words``, by their hashes, in clear."""
+    apart = _OWN_BESIDE.sub(r"\1 ", text)
+    return _REPEATED.sub(r"\1", OWN_WORD.sub(lambda own: words.get(own[2], f"<{own[1]}>"), apart))
+
+
+def folded(text: str) -> str:
+    """The text on one line, with wide and decomposed letters as usual ones."""
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """The texts in a value; keys that are no names of fields may be values, too."""
+    rest = [value]
+    while rest:
+        part = rest.pop()
+        if isinstance(part, str):
+            yield part
+            if "\\u" in part:  # JSON in a text
+                yield _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), part)
+        elif isinstance(part, Mapping):
+            rest += part.values()
+            rest += [key for key in map(str, part) if not (key.isascii() and key.isidentifier())]
+        elif isinstance(part, list | tuple):
+            rest += part
+
+
+class _Value(NamedTuple):
+    """A text of an argument, its words in lower case, those that its error may hold, and the signs around."""
+
+    name: str
+    text: str
+    words: tuple[str, ...]
+    sought: tuple[str, ...]
+    lead: str
+    trail: str
+
+
+@lru_cache(maxsize=16_384)  # the same companies, topics and years recur in thousands of calls
+def _value(name: str, text: str) -> _Value:
+    text = folded(text)
+    spans = [word.span() for word in _WORD.finditer(text)] or [(0, len(text))]
+    words = tuple(word.casefold() for word in _WORD.findall(text))
+    sought = tuple(word[_FULL_NAME.fullmatch(word) is not None :] for word in words)
+    return _Value(name, text, words, sought, text[: spans[0][0]].strip(), text[spans[-1][1] :].strip())
+
+
+class _Taken(NamedTuple):
+    """A word that is taken out; the signs between words of one ``whole`` value go with them."""
+
+    start: int
+    end: int
+    own: str
+    whole: int
+
+
+class _Error:
+    """An error's text, and which of its words are taken out."""
+
+    def __init__(self, text: str) -> None:
+        self._taken: dict[int, _Taken] = {}
+        self._text = text
+        self._spans = [word.span() for word in _WORD.finditer(text)]
+        self._words = [text[start:end].casefold() for start, end in self._spans]
+
+    def take_whole(self, value: _Value) -> None:
+        """Take out each place where all words of a value follow each other; the last may have a particle."""
+        *before, final = value.words or ("",)
+        if not any(_tells(word, least=2) for word in value.words):
+            return
+        for last in self._places(final):
+            first = last - len(before)
+            if first < 0 or self._words[first:last] != before or self._taken.keys() & {first, last}:
+                continue
+            for place, word in enumerate(value.words, first):
+                self._take(place, value.name, word, first)
+            begin, end = self._taken[first], self._taken[last]
+            if value.lead and self._text.endswith(value.lead, 0, begin.start):
+                self._taken[first] = begin._replace(start=begin.start - len(value.lead))
+            if value.trail and self._text.startswith(value.trail, end.end):
+                self._taken[last] = self._taken[last]._replace(end=end.end + len(value.trail))
+
+    def take_words(self, value: _Value) -> None:
+        """Take out the words of a value."""
+        words = {*value.words, *(word[1:] for word in value.words if _FULL_NAME.fullmatch(word))}
+        for word in words:  # 김민수 is called 민수, too
+            if _tells(word, least=3 if word.isascii() else 2):
+                for place in self._places(word):
+                    self._take(place, value.name, word, -1)
+
+    def masked(self) -> Masked:
+        """The text with private characters."""
+        pieces: list[str] = []
+        own: list[str] = []
+        at, whole = 0, -1
+        for _, word in sorted(self._taken.items()):
+            between = self._text[at : word.start]
+            if word.whole >= 0 and word.whole == whole:
+                between = " " * (" " in between)
+            pieces += [between, chr(_FIRST_PIECE + len(own))]
+            own.append(word.own)
+            at, whole = word.end, word.whole
+        return Masked("".join(pieces) + self._text[at:], own)
+
+    def _places(self, word: str) -> list[int]:
+        words = enumerate(self._words)
+        return [place for place, own in words if own == word or (word in own and self._holds(own, word))]
+
+    @staticmethod
+    def _holds(longer: str, word: str) -> bool:
+        """Whether a word has another: Korean with a particle, Chinese and Japanese anywhere."""
+        if word.isascii() or len(word) < 2:
+            return False
+        is_korean = "가" <= word[0] <= "힣"
+        if (word >= "\u3040" and not is_korean) or (is_korean and len(word) >= 3):
+            return True
+        return longer.startswith(word) and (longer[len(word) :] in PARTICLES or len(word) >= 4)
+
+    def _take(self, place: int, name: str, word: str, whole: int) -> None:
+        start, end = self._spans[place]
+        if self._words[place] != word:  # a word with a particle, or in a sentence without spaces
+            start += max(0, self._words[place].find(word))
+            end = min(end, start + len(word))
+        self._taken.setdefault(place, _Taken(start, end, f"<{_label(name)}:{hashed(word)}>", whole))
+
+
+def _tells(word: str, *, least: int) -> bool:
+    return len(word) >= least and word not in ORDINARY and not word.isdecimal()
+
+
+@lru_cache(maxsize=4096)
+def _label(name: str) -> str:
+    return _NO_NAME.sub("", folded(name))[:_MAX_NAME_CHARS] or "value"
+
+
+@lru_cache(maxsize=16_384)
+def hashed(word: str) -> str:
+    """Four letters of the hash of a word in lower case, as in `template`."""
+    number = digest64(word)
+    return "".join(chr(ord("a") + (number >> shift & 15)) for shift in (0, 4, 8, 12))

@@ -9,7 +9,7 @@ from typing import Any, Final
 from coreloop.base.error_classes import BITS, TRANSIENT, error_class
 from coreloop.base.messages import number_of
 from coreloop.base.records import NO_ANSWER, READS_FAILED, WHY_UNKNOWN
-from coreloop.observe.reading.fields import CallFields, CountedFields
+from coreloop.observe.reading.decode import CallFields, CountedFields
 
 # With ``min_chunk_len`` set, an answer of this many characters never fails for its length alone.
 LOW_CHUNK_LEN: Final = 200
@@ -53,11 +53,9 @@ def decide(fields: CountedFields, calls: Sequence[CallFields]) -> RequestOutcome
     decided = _outcome_by_mark(fields, calls)
     if decided is not None:
         return decided
-    if fields.error or fields.tool_calls_omitted or (calls and not calls[-1].ok):
-        reasons = _reasons(fields, calls)
-        if reasons:
-            transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
-            return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
+    if reasons := _reasons(fields, calls):
+        transient = all(error_class(str(reason)) in TRANSIENT for reason in reasons)
+        return RequestOutcome.NEUTRAL if transient else RequestOutcome.FAILURE
     return RequestOutcome.UNKNOWN if fields.unknown or fields.part is not None else None
 
 
@@ -71,14 +69,11 @@ def _outcome_by_mark(fields: CountedFields, calls: Sequence[CallFields]) -> Requ
     verdict = fields.judgment.verdict if fields.judgment is not None else None
     if verdict is not None and verdict in BY_VERDICT:
         return BY_VERDICT[verdict]
-    if fields.violation or fields.omitted_failure:
-        return RequestOutcome.FAILURE
     # in a record with omitted calls, omitted_failure covers all of its calls
-    if fields.omitted_failure is None and _has_uncleared_flag(fields, calls):
-        return RequestOutcome.FAILURE
-    if fields.override_calls and not all(override.succeeded for override in fields.override_calls):
-        return RequestOutcome.FAILURE
-    return None
+    is_flagged = fields.omitted_failure is None and _has_uncleared_flag(fields, calls)
+    has_failed_override = not all(override.succeeded for override in fields.override_calls or ())
+    is_failed = fields.violation or fields.omitted_failure or is_flagged or has_failed_override
+    return RequestOutcome.FAILURE if is_failed else None
 
 
 def _reasons(fields: CountedFields, calls: Sequence[CallFields]) -> list[Any]:
@@ -108,6 +103,24 @@ def why_unknown(call: CallFields) -> str | None:
 
 
 CAPTURES: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_CAPTURED_BY: Final = (
+    ("azure.", "AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true"),
+    ("agent_framework", "ENABLE_SENSITIVE_DATA=true"),
+    ("ai", "experimental_telemetry: {recordInputs: true, recordOutputs: true}"),
+    ("gcp.vertex.agent", "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"),
+    ("openinference.", "no OPENINFERENCE_HIDE_INPUTS or OPENINFERENCE_HIDE_OUTPUTS"),
+    ("pydantic-ai", "InstrumentationSettings(include_content=True)"),
+    ("semantic_kernel", "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true"),
+    ("", f"{CAPTURES}=true, or what its documentation names"),
+)
+"""How instrumentations name their scopes, and what lets each send what models and tools are told."""
+
+
+def captured_by(scope: str) -> str:
+    """What lets an instrumentation send what models and tools are told."""
+    return next(setting for name, setting in _CAPTURED_BY if scope.lower().startswith(name))
+
+
 _A_TIME: Final = '"ts": "2026-04-25T09:30:00Z" beside the messages gives one a time'
 
 

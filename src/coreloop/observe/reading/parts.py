@@ -4,7 +4,6 @@ They follow each other, as they were written by one append.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import orjson
@@ -50,7 +49,7 @@ def part_of(raw: bytes) -> _Part | None:
 def _merged(group: Sequence[_Part]) -> bytes:
     merged, n_omitted = dict(group[0]), group[0].get("tool_calls_omitted")
     for name in ("tool_calls", "override_calls"):
-        merged[name] = list(chain.from_iterable(_list(part, name) for part in group))
+        merged[name] = [item for part in group for item in _list(part, name)]
     n_further = sum(len(_list(part, "tool_calls")) for part in group[1:])
     n_missing = max(0, n_omitted - n_further) if isinstance(n_omitted, int) else 0
     merged["tool_calls_omitted"] = n_missing or None

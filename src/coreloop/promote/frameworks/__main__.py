@@ -1,6 +1,7 @@
 """Print the names and descriptions of a project's tools as JSON, as the framework sends them to a model.
 
     python .../frameworks/__main__.py FRAMEWORK module:attribute
+    python .../frameworks/__main__.py FRAMEWORK module,other_module:attribute
 
 Runs in the project's environment. stdout has only the JSON, even if the project prints on import. After a
 failure, the last line of stderr is the reason and the exit code is 2.
@@ -52,10 +53,10 @@ def _end(code: int) -> NoReturn:
 
 
 def read_tools(framework: str, where: str) -> list[dict[str, str]]:
-    """The tools that ``module:attribute`` names, as dicts with ``name`` and ``description``."""
-    container = _find(where)
+    """The tools that ``module:attribute``, or a module, has, as dicts with ``name`` and ``description``."""
+    found = [(one, _find(one)) for one in where.replace(" ", "").split(",")]
     reader = _load_reader(framework)
-    pairs = [pair for item in _items(container) for pair in _read(reader, item, where)]
+    pairs = [pair for one, value in found for item in _items(value) for pair in _read(reader, item, one)]
     return [{"name": str(name), "description": description or ""} for name, description in pairs]
 
 
@@ -73,6 +74,11 @@ def _load_reader(framework: str) -> dict[str, Any]:
 def _find(where: str) -> Any:
     module, _, attribute = where.partition(":")
     imported = _import(module)
+    if not attribute:
+        kinds = (type, dict, type(sys))
+        return [
+            one for one in vars(imported).values() if not (inspect.isroutine(one) or isinstance(one, kinds))
+        ]
     try:
         value = functools.reduce(getattr, attribute.split("."), imported)
     except AttributeError as error:
@@ -133,9 +139,9 @@ def _read(reader: Any, item: Any, where: str) -> list[tuple[str, str | None]]:
     name = getattr(item, "__name__", type(item).__name__)
     with _told(f"{where}: the framework rejects {name}"):
         pairs: list[tuple[str, str | None]] | None = reader["read"](item)
-    if pairs is None:
+    if pairs is None and ":" in where:
         raise UnreadableError(f"{where} contains a {type(item).__name__}; it must be {reader['KINDS']}")
-    return pairs
+    return pairs or []
 
 
 if __name__ == "__main__":

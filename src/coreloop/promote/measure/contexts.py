@@ -21,8 +21,7 @@ from coreloop.learn.mine.folder import day_files
 from coreloop.learn.statements.cases import RequestKeys, case_numbers
 from coreloop.observe import jsonl
 from coreloop.observe.case_keys import known_case_key
-from coreloop.observe.reading.decode import RecordLine, decode_line, read_lines
-from coreloop.observe.reading.fields import CallFields
+from coreloop.observe.reading.decode import CallFields, RecordLine, decode_line, read_lines
 from coreloop.observe.reading.outcome import worked
 
 MAX_PER_CASE: Final = 2

@@ -92,11 +92,8 @@ def install(
     UsageError
         It is installed already.
     WorkspaceError
-        The folder is absent, a file of the user has the path of a planned one, or the settings cannot be
-        changed.
+        A file of the user has the path of a planned one, or the settings cannot be changed.
     """
-    if not root.is_dir():
-        raise WorkspaceError("is not a folder; check --project", path=root)
     if agent == "agents-md":
         return _add_section(root / SECTION, confirm=confirm, language=language)
     contents = dict(_contents(agent, lease_s, language))

@@ -13,9 +13,8 @@ from coreloop.admin.checks.alarms import find_alarms
 from coreloop.admin.status.log_figures import Failing, Log, Sieved
 from coreloop.admin.status.promotions import OpenPromotion, Promotions
 from coreloop.admin.status.stability import Flaw, Stability, StabilityGate
-from coreloop.admin.status.status import Standing, Status
+from coreloop.admin.status.status import Standing, Status, next_step
 from coreloop.base.date_range import Days
-from coreloop.cli.status import next_step
 from coreloop.learn.proposals.entry import Statement
 from coreloop.learn.proposals.proposal_files import Proposed
 from coreloop.learn.verdicts.proposal_state import ProposalState, Standpoint
@@ -32,6 +31,7 @@ GATES = (
 )
 QUIET = Status(
     generated_at=NOW,
+    how_to_record="import newer traces: dartlab-coreloop import PATH",
     log=Log(
         n_records=300,
         n_days=30,

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -75,7 +76,6 @@ def test_in_an_empty_folder_every_check_has_a_result(folder: Path):
     [
         (timedelta(days=1), "ok", "is from 2026-04-25 09:30 UTC"),
         (timedelta(days=3), "warning", "is 3 days old: 2026-04-25 09:30 UTC"),
-        (-timedelta(days=3), "warning", "is dated in the future"),
     ],
 )
 def test_the_age_of_the_newest_record(sound: Path, later: timedelta, level: str, says: str):
@@ -173,22 +173,6 @@ def test_a_wrong_setting_is_a_fault_and_the_other_checks_run(sound: Path):
 # --- reach and replay ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("setting", "level"),
-    [
-        ("{command: [./schema.sh]}", "ok"),
-        ("{command: [no-such-program]}", "fault"),
-        ('{framework: mcp, tools: "shop:mcp", python: gone/python}', "fault"),
-    ],
-)
-def test_the_command_of_reach_must_be_a_program(folder: Path, setting: str, level: str):
-    (folder / "coreloop.yaml").write_text(f"reach: {setting}\n")
-    (folder / "schema.py").write_text('print(\'[{"name": "search", "description": ""}]\')\n')
-    (folder / "schema.sh").write_text("#!/bin/sh\npython3 schema.py\n")
-    (folder / "schema.sh").chmod(0o755)
-    assert checked(folder)["reach"].level == level
-
-
 TOOLS = '{"name": "refund", "description": "Pays back."}, {"name": "search", "description": "Finds."}'
 
 
@@ -220,6 +204,14 @@ def test_the_tools_are_read_as_reach_says(folder: Path, setting: str, printed: s
     diagnosis = checked(folder)["reach"]
     assert (diagnosis.level, says in diagnosis.message) == (level, True)
     assert sorted(folder.iterdir()) == before
+
+
+def test_reach_is_checked_as_a_promotion_reads_it_too(sound: Path):
+    (sound / "coreloop.yaml").write_text(f"reach: {{command: [{sys.executable}, schema.py]}}\n")
+    run_git(sound, "commit", "--quiet", "--allow-empty", "--message=x")
+    (sound / "schema.py").write_text(f"print('[{TOOLS}]')\n")
+    diagnosis = checked(sound)["reach"]
+    assert diagnosis.message.endswith("No such file or directory on the base branch yet; commit it")
 
 
 @pytest.fixture
@@ -310,4 +302,5 @@ def test_a_fault_exits_with_1_and_warnings_with_0(
     code, out, _ = entry_point(sound, "doctor")
     assert (code, out.splitlines()[-1]) == (1, "1 fault, 2 warnings")
     monkeypatch.setenv("COLUMNS", "80")
-    assert max(map(len, entry_point(sound, "doctor", "-v")[1].splitlines())) <= 80
+    lines = entry_point(sound, "doctor", "-v")[1].splitlines()
+    assert max(len(line) for line in lines if f"{sound}" not in line) <= 80  # a path is never cut

@@ -88,7 +88,7 @@ def test_with_plain_git_nothing_is_for_github_and_doctor_is_green(
     (tmp_path / "server.py").write_text("from fastmcp import FastMCP\napp = FastMCP('shop')\n")
     assert entry_point(tmp_path, "init")[1].endswith("\nnext: dartlab-coreloop init --confirm\n")
     out = entry_point(tmp_path, "init", "--confirm")[1]
-    assert "note       no GitHub remote: no files for it; promote ends with a pushed branch\n" in out
+    assert "note       no GitHub remote: no files for it; promote ends with a branch, pushed" in out
     assert out.endswith("\nnext: in server: import coreloop; app = coreloop.attach(app)\n")
     assert entry_point(tmp_path, "init")[1].endswith(out.splitlines()[-1] + "\n")  # nothing is left to write
     assert not (tmp_path / ".github").exists()

@@ -135,6 +135,8 @@ BOARD = "from fastmcp import FastMCP\nboard = FastMCP('board')\n"
 HELP = "from pydantic_ai import Agent\nhelper = Agent('m')\n"
 BUILT = "def build(model{0}):\n    from pydantic_ai import Agent\n    return Agent(model)\n"
 TAKES = BUILT.format("").replace("(model)", "(model, tools=TOOLS)")
+TOOL = "from {} import function_tool\n@function_tool\ndef f(): ...\n"
+MADE = "from langchain.tools import StructuredTool as Tool\nt = Tool.from_function(print)\n"
 PAI = "reach: {framework: pydantic-ai, tools: "
 RUNS = 'importing h runs it: put that below if __name__ == "__main__":'
 ASKED = "  # does the agent get its tools from it?\n"
@@ -161,7 +163,21 @@ ASKED = "  # does the agent get its tools from it?\n"
         ),
         ({"h.py": f"from .t import TOOLS\n{TAKES}", "t.py": "TOOLS = []\n"}, None, f'{PAI}"t:TOOLS"}}\n'),
         ({"h.py": BUILT.format("='m'")}, None, f'# {PAI}"h:build"}}{ASKED}'),
-        ({"h.py": BUILT.format("")}, None, f'# {PAI}"h:TOOLS"}}  # TOOLS: a list in h of its tools\n'),
+        (
+            {"h.py": BUILT.format("")},
+            None,
+            f'# {PAI}"h:TOOLS"}}  # h has no TOOLS: make that the list of its tools\n',
+        ),
+        (
+            {"h.py": BUILT.format("").replace("pydantic_ai", "agents"), "a/t.py": TOOL.format("agents")},
+            None,
+            'reach: {framework: openai-agents, tools: "a.t"}\n',
+        ),
+        (
+            {"t.py": TOOL.format("langchain_core.tools"), "u.py": MADE},
+            None,
+            'reach: {framework: langchain, tools: "t, u"}\n',
+        ),
         (
             {"h.py": f"{HELP}for one in 'ab':\n    helper.run_sync(one)\n"},
             None,

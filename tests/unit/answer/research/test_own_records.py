@@ -31,11 +31,11 @@ def test_questions_to_coreloop_are_recorded_apart_from_the_agent_s(asked: Path):
     assert not list((asked / "data" / "audit").glob("ai-ask/*.jsonl"))
 
 
-def test_they_are_mined_only_with_own(asked: Path, entry_point):
+def test_they_are_mined_only_from_their_own_folder(asked: Path, entry_point):
     (asked / "data" / "audit" / "ai-ask").mkdir(parents=True, exist_ok=True)
 
     def n_records(*options: str) -> int:
         status = json.loads(entry_point(asked, "status", "--json", *options)[1])
         return status["log"]["n_records"]
 
-    assert (n_records(), n_records("--own")) == (0, 2)
+    assert (n_records(), n_records("--in-dir", "data/audit/own")) == (0, 2)

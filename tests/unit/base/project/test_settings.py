@@ -83,7 +83,7 @@ def test_files_of_windows_editors_are_read(load, encode):
         ("\nreach:\n  framework: fast-mcp\n  tools: a:b\n", 3, ["'fast-mcp'", "fastmcp"]),
         ("reach:\n  framework: mcp\n  tools: a:b\n  command: [x]\n", 4, ["framework", "command", "both"]),
         ("reach:\n  framework: mcp\n", 2, ["needs tools"]),
-        ("reach:\n  framework: mcp\n  tools: a/b.py\n", 3, ["module:attribute", "a/b.py"]),
+        ('reach:\n  framework: mcp\n  tools: "a, a/b.py"\n', 3, ["module:attribute", "a/b.py"]),
         ("categories:\n  - label: 수익성\n    any: [x]\n", 2, ["수익성", "ASCII"]),
         ("limits: {usd_per_day: .nan}\n", 1, ["usd_per_day"]),
         ("outcome: {score: helpful > good}\n", 1, ["outcome.score", "'helpful >= 0.5'"]),

@@ -64,5 +64,5 @@ def test_failures_that_moved_are_an_alarm_and_no_help(
     assert effect.verdict is EffectVerdict.MOVED
     assert (effect.is_alarm, effect.why_retire) == (True, "")
     shown = _shown(effect, capsys)
-    assert shown.startswith("refund_order: moved, since ")
+    assert shown.startswith("refund_order: moved, known since ")
     assert "all its failures: 2" in shown

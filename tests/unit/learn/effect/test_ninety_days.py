@@ -44,8 +44,8 @@ def test_one_helps_one_has_no_effect_and_one_hurts(shop: Shop, capsys: pytest.Ca
     assert effects["refund_order"].change.pull_request == 11
     show(Output(None, effects_lines(found)))
     shown = capsys.readouterr().out.splitlines()
-    assert shown[0].startswith("change_address: hurts, since ")  # alarms come first
-    at_refund = shown.index(f"refund_order: helps, since {effects['refund_order'].decided_on}")
+    assert shown[0].startswith("change_address: hurts, known since ")  # alarms come first
+    at_refund = shown.index(f"refund_order: helps, known since {effects['refund_order'].decided_on}")
     assert shown[at_refund + 2] == "  + Always pass reason"
     assert shown[at_refund + 4].startswith("  against the line: 2")
     older = [effect for effect in found.effects if effect.verdict is not EffectVerdict.HURTS]

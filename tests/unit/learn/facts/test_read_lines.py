@@ -13,7 +13,7 @@ from coreloop.base.records import hash_sequence
 from coreloop.learn.facts.read_lines import MineSettings, case_of
 from coreloop.learn.mine.folder import mine
 from coreloop.learn.mine.window import EVERY_DAY, Window, merge
-from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, hash_identifier
+from coreloop.observe.case_keys import FILE_NAME, RequestIdentifiers, case_key, hash_identifier, texts_in
 from coreloop.observe.reading.decode import RecordLine, decode_line
 from coreloop.observe.reading.outcome import RequestOutcome
 from logs import call, failed, line, record, write_log
@@ -144,7 +144,7 @@ def test_the_case_is_what_the_collector_would_choose_whatever_the_key(key: bytes
     args = [*of_orders, {"ids": ["order-20", "zip-1"]}, {"userId": "ann_42", "order_id": "order-25"}]
     expected = RequestIdentifiers()
     for one in args:
-        expected.add(one)
+        expected.note({name: texts_in(value) for name, value in one.items()})
     read = decode_line(line(record(tool_calls=[call("t", one) for one in args])))
     assert isinstance(read, RecordLine)
     case = case_of(read.fields, read.calls, key)

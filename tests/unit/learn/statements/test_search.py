@@ -113,6 +113,8 @@ FILES = [f"{folder}/{n}.csv" for folder in ("/srv/in", "/srv/in/new", "/tmp", "x
          lambda args: args["a"][0] != "@", "a: begins with @"),
         ('"#", "#W", "W"', {"a": [f"{start}{n}" for start in ("#W", "#", "W", "") for n in range(9)]},
          lambda args: args["a"][:2] != "#W", "a: begins with #W"),
+        ('"R-"', {"a": [f"R-{n}{end}" for end in ("", ":", " x") for n in range(9)]},
+         lambda args: args["a"][-1] in ":x", ""),
     ],
 )  # fmt: skip
 def test_what_parts_the_calls_is_said(source: str, values: Any, fails: Callable[..., Any], line: str) -> None:
@@ -277,3 +279,12 @@ def test_an_error_that_is_mostly_of_another_cause_is_text_if_a_line_is_about_it(
     most = replace(search, said=(replace(said, deviate=said.deviate & -said.deviate),))
     (row,) = error_table(log, [most], words=WORDS)
     assert row.mender == "text"
+
+
+def test_what_a_project_writes_around_every_error_is_no_cause() -> None:
+    errors = [
+        f"Check it, please: try again. ({text})" for text in ("timed out at the desk", "no such room")
+    ] * 9
+    log = _called_with([{"n": n} for n in range(18)], fails=lambda args: errors[args["n"]])
+    rows = {row.error: row.error_class for row in error_table(log, [], words=WORDS)}
+    assert rows == {"timed out at the desk": "timeout", "no such room": "not_found"}

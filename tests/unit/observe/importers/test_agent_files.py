@@ -56,7 +56,7 @@ def test_a_session_of_codex_that_goes_on_in_another_file_counts_its_turns_once(t
         (b'{"type": "TOOL_BEGIN"}', "is a log with calls in lines of an"),
         (b"up\n{\n  resource: {\n    a: 1", "is the console's output of Open"),
         (b'{"custom_id": "a", "response": {"body": {}}}', "is a batch of OpenAI"),
-        (b'{"request_id": "a", "tool_calls": []}', "is records of coreloop"),
+        (b'{"request_id": "a", "tool_calls": []}', "is a log of coreloop"),
         (
             b'{"messages": [{"role": "user", "items": [{"content_type": "text"}]}]}',
             "is Semantic Kernel's chat history",

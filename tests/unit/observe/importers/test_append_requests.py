@@ -1,6 +1,7 @@
 """Imported requests in the day files: complete, private and without duplicates, even after a crash."""
 
 import json
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ import pytest
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.record_lines import MAX_LINE_BYTES
-from coreloop.base.records import digest, hash_sequence
+from coreloop.base.records import NO_RESULT, digest, hash_sequence
 from coreloop.observe.importers.append_requests import land
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
@@ -63,11 +64,13 @@ def test_a_request_is_a_record_of_version_2(tmp_path: Path) -> None:
     ]
 
 
-def test_a_long_session_keeps_all_calls_and_says_how_many_it_lost_if_it_was_torn(tmp_path: Path) -> None:
+def test_a_long_session_keeps_all_calls_also_if_its_writer_was_killed_between_its_lines(
+    tmp_path: Path,
+) -> None:
     calls = [TracedCall(name=f"tool{index}", args={"text": "긴 글" * 300}) for index in range(200)]
     request = _request(calls=(*calls, TracedCall(name="last", args={}, error="Connection reset")))
     report = land([request], tmp_path, Settings())
-    path = tmp_path / "2026-04-25.jsonl"
+    path = tmp_path / "2026-04-25.imported.jsonl"
     [line] = read_lines(path)
     assert isinstance(line, RecordLine)
     assert max(map(len, path.read_bytes().splitlines(keepends=True))) <= MAX_LINE_BYTES
@@ -75,9 +78,22 @@ def test_a_long_session_keeps_all_calls_and_says_how_many_it_lost_if_it_was_torn
     assert line.fields.tool_sequence_hash == hash_sequence(">".join(f"tool{index}()" for index in range(200)))
     assert report.unseen == Unseen(n_requests=1)
     path.write_bytes(path.read_bytes()[:9000])
-    assert land([request], tmp_path, Settings()).added == 0
-    [torn] = [line for line in read_lines(path) if isinstance(line, RecordLine)]
-    assert len(torn.calls) + (torn.fields.tool_calls_omitted or 0) == 201
+    assert land([request], tmp_path, Settings()).corrected == 1
+    [whole] = [line for line in read_lines(path) if isinstance(line, RecordLine)]
+    assert len(whole.calls) == 201
+
+
+def test_a_trace_that_has_grown_is_one_record_that_says_more(tmp_path: Path) -> None:
+    told = TracedCall(name="show", args={}, result="sunny", result_size_bytes=5)
+    asked = TracedCall(name="show", args={}, unknown=NO_RESULT)
+    early = [_request("a", calls=(asked,), answer_chars=None), _request("b")]
+    late = [_request("a", calls=(told, told)), _request("b")]
+    assert land(early, tmp_path, Settings()).added == 2
+    report = land(late, tmp_path, Settings())
+    assert (report.added, report.corrected, report.already_there) == (0, 1, 1)
+    assert land(early, tmp_path, Settings()).corrected == 0, "an older copy says less"
+    records = {record["request_id"]: record for record in _records(tmp_path)}
+    assert [len(records[part.id]["tool_calls"]) for part in late] == [2, 0]
 
 
 def test_importing_again_in_any_order_adds_nothing(tmp_path: Path) -> None:
@@ -93,7 +109,7 @@ def test_a_request_of_copied_files_counts_once(tmp_path: Path) -> None:
 
 def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
     land([_request("a"), _request("b")], tmp_path, Settings())
-    path = tmp_path / "2026-04-25.jsonl"
+    path = tmp_path / "2026-04-25.imported.jsonl"
     path.write_bytes(path.read_bytes()[:-20])
     report = land([_request("a"), _request("b")], tmp_path, Settings())
     assert (report.added, report.already_there) == (1, 1)
@@ -140,13 +156,40 @@ def test_a_killed_import_is_completed_by_the_next(tmp_path: Path) -> None:
         killed.kill()
     with _start(tmp_path, 20_000) as second:
         second.communicate()
-    recorded = [line for line in read_lines(tmp_path / "2026-04-25.jsonl") if isinstance(line, RecordLine)]
+    recorded = [
+        line for line in read_lines(tmp_path / "2026-04-25.imported.jsonl") if isinstance(line, RecordLine)
+    ]
     ids = [line.fields.request_id for line in recorded]
     assert len(ids) == len(set(ids)) >= 20_000
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "2026-04-25.jsonl").symlink_to("/dev/full")
+    (tmp_path / "2026-04-25.imported.jsonl").symlink_to("/dev/full")
     with pytest.raises(WorkspaceError, match="run it again to add the missing records"):
         land((request for request in [_request()]), tmp_path, Settings())
+
+
+@pytest.mark.slow
+def test_what_is_written_later_is_followed_until_ctrl_c(tmp_path: Path) -> None:
+    span = {
+        "traceId": "1" * 32,
+        "spanId": "1" * 16,
+        "name": "execute_tool book",
+        "startTimeUnixNano": "1790000000",
+    }
+    span["attributes"] = [{"key": "gen_ai.tool.name", "value": {"stringValue": "book"}}]
+    (tmp_path / "coreloop.yaml").write_text("tools: {}\n")
+    traces = tmp_path / "traces.jsonl"
+    traces.write_text(json.dumps(span) + "\n")
+    records = tmp_path / "data" / "audit" / "ai-ask"
+    command = [sys.executable, "-m", "coreloop", "import", "--follow", traces]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        assert following.stdout.readline() == "records: 1 added, 0 already there; files: 1\n"
+        with traces.open("a") as file:
+            file.write(json.dumps({**span, "spanId": "2" * 16}) + "\n")
+        assert following.stdout.readline() == "records: 0 added, 1 corrected, 0 already there; files: 1\n"
+        following.send_signal(signal.SIGINT)
+        assert following.wait(30) == 130
+    assert [len(record["tool_calls"]) for record in _records(records)] == [2]

@@ -93,7 +93,7 @@ def test_of_copies_of_a_session_the_longest_counts(tmp_path: Path) -> None:
     lines = Session().user("q").calls("Read", id="a").result("x", id="a").calls("Read", id="b").lines
     copies = [write_lines(tmp_path / f"{n}.jsonl", lines[:n]) for n in (2, 3, 4)]
     land(read("claude-code", *copies), tmp_path / "records", Settings())
-    [line] = read_lines(tmp_path / "records" / "2026-04-25.jsonl")
+    [line] = read_lines(tmp_path / "records" / "2026-04-25.imported.jsonl")
     assert isinstance(line, RecordLine)
     assert len(line.calls) == 2
 

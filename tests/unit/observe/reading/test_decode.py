@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.observe.reading.decode import (
     NOT_PLAIN,
+    CallFields,
+    CountedFields,
+    RecordFields,
     RecordLine,
     Skipped,
     decode_line,
     decode_plain,
     microseconds,
 )
-from coreloop.observe.reading.fields import CallFields, CountedFields, RecordFields
 from logs import call, line, override, record
 from rows import each_row
 from samples import facts_of

@@ -126,12 +126,6 @@ def test_settings_that_were_formatted_anew_lose_the_entry_alone(
     assert json.loads(path.read_bytes()) == json.loads(text or "{}")
 
 
-def test_a_project_that_does_not_exist_is_refused(tmp_path: Path):
-    with pytest.raises(WorkspaceError, match="is not a folder; check --project"):
-        install(tmp_path / "typo", lease_s=60, confirm=True)
-    assert tree(tmp_path) == {}
-
-
 def test_an_installation_that_was_killed_can_be_removed(tmp_path: Path):
     install(tmp_path, lease_s=60, confirm=True)
     (tmp_path / SETTINGS).unlink()

@@ -112,7 +112,8 @@ def test_installing_warns_if_the_command_is_not_on_path(tmp_path: Path, monkeypa
     command.parent.mkdir()
     command.write_text("#!/bin/sh\n")
     command.chmod(0o755)
-    words = ["runs", "install", "claude-code", "--project", str(tmp_path), "--confirm"]
+    words = ["runs", "install", "claude-code", "--confirm"]
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert "dartlab-coreloop is not on PATH" in CliRunner().invoke(main, [*words[:-1]]).stderr
     monkeypatch.setenv("PATH", str(command.parent))

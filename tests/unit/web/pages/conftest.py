@@ -15,7 +15,7 @@ from scripted import NOW
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    run_demo(folder, seed=7, now=NOW, tell=lambda _stage: None)
+    run_demo(folder, now=NOW, tell=lambda _stage: None)
     return folder
 
 
