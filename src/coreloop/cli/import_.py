@@ -54,8 +54,8 @@ _SAYS_NOTHING: Final = re.compile(
     "--from", "source", metavar="FORMAT", type=click.Choice(_FORMATS), help=f"One of {', '.join(_FORMATS)}."
 )
 @click.argument("paths", nargs=-1, type=FILE_OR_FOLDER, metavar="[PATH…]")
-@click.option("--url", help="Pull from this server; --from says which.")
-@click.option("--since", type=DayType(), help="First UTC day.  [default: a day before the last pull, or 7d]")
+@click.option("--url", help="Pull from this server.")
+@click.option("--since", type=DayType(), help="First UTC day.  [default: the last pull, or 7d]")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
 @click.option("--follow", "is_followed", is_flag=True, help="Go on with what is written later, until Ctrl-C.")
 def import_(
