@@ -74,7 +74,7 @@ def import_(
 
     Example: import ~/.claude/projects
     """
-    if url is None and (since is not None or not paths):
+    if not url and (since is not None or not paths):
         raise UsageError("give a PATH, or --from and --url of a server, which --since needs")
     if url and (paths or is_followed or source not in _SERVERS):
         raise UsageError(f"--url needs --from {' or '.join(_SERVERS)}, and takes no PATH or --follow")
