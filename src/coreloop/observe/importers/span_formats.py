@@ -9,6 +9,7 @@ import re
 from typing import Any, Final
 
 from coreloop.observe.importers import trace_values as values
+from coreloop.observe.importers.openai_chat import answer_in, question_in
 from coreloop.observe.importers.otlp import NAME, plain, span_of
 from coreloop.observe.importers.spans import SpanFormat, TraceSpan, scored
 from coreloop.observe.importers.traced_request import SkippedTrace
@@ -31,8 +32,8 @@ def _of_langfuse(value: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
             kind="trace",
             name=values.text(named.get("name")) or "?",
             started=values.read_time(named["timestamp"]),
-            question=values.question_in(named.get("input")),
-            answer=None if named.get("output") is None else values.answer_in(named["output"]) or "",
+            question=question_in(named.get("input")),
+            answer=None if named.get("output") is None else answer_in(named["output"]) or "",
             session_id=values.text(named.get("sessionid")),
             scores=scores_in(named),
         )
