@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
+from coreloop.observe.importers.message_forms import result_of
 from coreloop.observe.importers.openai_chat import SUFFIXES, parts_of
 from coreloop.observe.importers.trace_values import body_text, decoded, first, objects, read_time, text
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
@@ -137,14 +138,15 @@ def _codex(lines: Objects) -> Parts:
         elif kind == "turn_context":
             about["model"] = item.get("model")
         elif kind == "event_msg":
-            errors[id] = _codex_error(item)
+            result = _dict(item.get("result"))
+            told = result_of({**_dict(result.get("Ok")), "error": result.get("Err")})  # of a call of MCP
+            errors[id] = told["error"]
             if turn and item.get("type") in ("turn_aborted", "error"):
                 yield turn, {"error": text(item.get("message")) or "interrupted by the user"}, []
             if turn and item.get("type") == "mcp_tool_call_end" and id not in asked:  # called by a script
-                made, given = _dict(item.get("invocation")), _dict(_dict(item.get("result")).get("Ok"))
-                name = f"mcp__{made.get('server')}__{made.get('tool')}"
-                result = _gives(id, given.get("content"), errors[id])
-                yield turn, about, [_asks(id, name, made.get("arguments")), result]
+                made = _dict(item.get("invocation"))
+                asks = _asks(id, f"mcp__{made.get('server')}__{made.get('tool')}", made.get("arguments"))
+                yield turn, about, [asks, _gives(id, told["content"], told["error"])]
         elif item.get("role") == "user" and not _INJECTED.match(question := body_text(item.get("content"))):
             n_turns, asked = n_turns + 1, set()
             turn = f"{head} {n_turns} {question}"
@@ -161,14 +163,6 @@ def _codex_messages(item: dict[str, Any], error: str | None) -> list[dict[str, A
         output = _RAN.sub(r"\1", output) if isinstance(output, str) else output
         return [{**item, "output": output, "error": error}]
     return [item] if kind.endswith("_call") or item.get("role") == "assistant" else []
-
-
-def _codex_error(event: dict[str, Any]) -> str | None:
-    """The error of a call of MCP."""
-    result = _dict(event.get("result"))
-    given = _dict(result.get("Ok"))
-    is_error = True in (given.get("isError"), given.get("is_error"))
-    return text(result.get("Err")) or (body_text(given.get("content")) or "failed" if is_error else None)
 
 
 def _claude(lines: Objects) -> Parts:
