@@ -123,10 +123,11 @@ class RecordedCall(NamedTuple):
 
 
 def error_without_values(error: str, args: Mapping[str, Any]) -> str:
-    """See `coreloop.observe.reading.error_texts`, which is imported when it is needed."""
-    from coreloop.observe.reading.error_texts import error_without_values
+    """Return an error in which the words of its call's arguments are ``<name>``: before these are cut."""
+    from coreloop.observe.reading.error_texts import named, without_own_values  # when it is needed
 
-    return error_without_values(error, args)
+    masked = without_own_values(error, args)
+    return named(masked.filled(masked.text))
 
 
 def stored_text(value: object, limit: int | None = None) -> str:
@@ -159,7 +160,12 @@ def error_text(error: object) -> str | None:
         kind = type(error).__name__
         message = text_of(error)
         return stored_text(kind if message == f"<{kind}>" else f"{kind}: {message}", MAX_STRING_CHARS)
-    return stored_text(error, MAX_STRING_CHARS)
+    text = stored_text(error, 8 * MAX_STRING_CHARS)
+    if len(text) > MAX_STRING_CHARS:
+        from coreloop.observe.reading.error_texts import unwrapped  # Vercel's AI SDK puts all arguments first
+
+        text = unwrapped(text)
+    return text[:MAX_STRING_CHARS]
 
 
 def number(value: Any, *, drop: Drop) -> Any:
