@@ -36,8 +36,8 @@ CODE: Final = re.compile(r"(\A(?:[A-Za-z_.]+: )?)([A-Z]+(?:[-_][A-Z]+)?[-_]([0-9
 """The code that an error begins with, or the number instead of it: ``WMS-417: no room``."""
 # Matches `[{"code": "custom", "path": ["seats", 0, "row"], "message": "Required"}]`, as Zod writes issues.
 _ISSUE: Final = re.compile(
-    r'(?s)([\[,])\s*\{\s*"(?:code|expected|origin|received|validation)":\s*".*?'
-    r'"path":\s*\[([^\]]*)\],\s*"message":\s*"((?:[^"\\]|\\.)*)"?[\s}\]]*'
+    r'(?s)([\[,])\s*\{\s*"(?:code|expected|origin|received|validation)":\s*".{0,500}?'
+    r'"path":\s*\[([^\]]{0,200})\],\s*"message":\s*"((?:[^"\\]|\\.){0,500})"?[\s}\]]*'
 )
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
