@@ -58,9 +58,7 @@ def how_to_record(workspace: Workspace) -> str:
     made, chosen = find_made(workspace), workspace.settings.reach.tools
     one = max(made, key=lambda one: (one.tools == chosen, bool(one.variable)), default=None)
     if one is None or one.framework in {"anthropic", "llama-index"}:  # without an adapter
-        return (
-            "dartlab-coreloop receive the agent's spans, import PATH of chats or traces, or record requests"
-        )
+        return "dartlab-coreloop receive the agent's spans, import PATH of chats or traces, or record calls"
     place = f"in {one.tools.partition(':')[0]}" if one.variable else "where the agent is made"
     name = one.variable or "agent"
     return f"{place}: import coreloop; {name} = coreloop.attach({name})"
