@@ -25,7 +25,6 @@ CONTEXTS: Final = "contexts"
 # Of a question, a result or a user's message: some 2,000 tokens, which every question to a model repeats.
 MAX_KEPT_CHARS: Final = 8_000
 _UNJUDGED: records.RecordedJudgment = {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None}
-_NUMBERS: Final = (int, float)
 _NUMBER_LIMIT: Final = 2**53  # from here on a float skips whole numbers
 
 
@@ -170,7 +169,7 @@ def error_text(error: object) -> str | None:
 
 def number(value: Any, *, drop: Drop) -> Any:
     """Return an int or float that JSON can represent, else None; other values are counted as dropped."""
-    if type(value) in _NUMBERS and -_NUMBER_LIMIT < value < _NUMBER_LIMIT:
+    if type(value) in (int, float) and -_NUMBER_LIMIT < value < _NUMBER_LIMIT:
         return value
     if value is not None:
         drop("unserialisable")

@@ -152,9 +152,8 @@ def unwrapped(text: str) -> str:
 def cut(text: str) -> str:
     """The text unwrapped, and cut between words: half a placeholder would change again the next time."""
     text = unwrapped(text)
-    if len(text) <= _MAX_TEMPLATE_CHARS:
-        return text
-    return text[:_MAX_TEMPLATE_CHARS].rpartition(" ")[0] or "<value>"
+    shorter = text[:_MAX_TEMPLATE_CHARS]
+    return text if text == shorter else shorter.rpartition(" ")[0] or "<value>"
 
 
 class Masked(NamedTuple):
