@@ -156,8 +156,7 @@ def error_text(error: object) -> str | None:
     if error is None or error is False or error == "":
         return None
     if isinstance(error, BaseException):
-        kind = type(error).__name__
-        message = text_of(error)
+        kind, message = type(error).__name__, text_of(error)
         return stored_text(kind if message == f"<{kind}>" else f"{kind}: {message}", MAX_STRING_CHARS)
     text = stored_text(error, 8 * MAX_STRING_CHARS)
     if len(text) > MAX_STRING_CHARS:

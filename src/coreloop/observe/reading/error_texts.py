@@ -66,6 +66,7 @@ true false try type up us use value values was we were what when while with with
 ORDINARY: Final = CLASS_WORDS.union(_ORDINARY.split())
 _MAX_TEMPLATE_CHARS: Final = 200
 
+_SIGNS: Final = re.compile("[@/\\\\'\"`“‘「『«]")  # without any, no value is sought: three times as fast
 # In this order: the rest of a match may match the next pattern, and a quoted path may have spaces.
 _VALUES: Final = (
     (_QUOTED, "<value>"),
@@ -139,7 +140,7 @@ def with_code(template: str, error: str, args: Mapping[str, Any]) -> str:
 
 def _without_values(text: str) -> str:
     text = _MODULES.sub("", folded(text))
-    for pattern, instead in _VALUES:
+    for pattern, instead in _VALUES if _SIGNS.search(text) else ():
         text = pattern.sub(instead, text)
     return text
 
