@@ -322,7 +322,7 @@ def question_template(question: str | None) -> int:
 
 
 def failure_of(call: CallFields, args: Mapping[str, msgspec.Raw]) -> tuple[str, str]:
-    """The class of a call's error and its template, as of `coreloop.observe.reading.error_texts.template`."""
+    """The class of a call's error and its `coreloop.observe.reading.error_texts.template`, with its code."""
     values = {name: decoded(raw, Any) for name, raw in args.items()}
     error = _ADVISED.sub(r"\1", str(call.error)[:MAX_ERROR_CHARS])
     masked = without_own_values(_KEY_ERROR.sub(r"KeyError: \1", error), values)
