@@ -45,7 +45,7 @@ _MAX_ERRORS: Final = 8
 _MAX_ARGUMENTS: Final = 3
 # The class of an error that says no more than that it is one.
 _SAYS_NOTHING: Final = re.compile(
-    r"^(?:[\w.]{0,80}\.)?(?:Error|Exception|ValueError|RuntimeError|AssertionError|Tool\w{0,40}Error): (?=\S)"
+    r"^(?:Error|Exception|ValueError|RuntimeError|AssertionError|Tool\w{0,40}Error): (?=\S)"
 )
 
 

@@ -76,9 +76,7 @@ def _compose(path: Path) -> yaml.Node | None:
         raise SettingsError(f"cannot be read ({error.strerror})", path=path) from error
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        problem = (
-            getattr(error, "problem", None) or "nested too deeply, or with a character that is not allowed"
-        )
+        problem = getattr(error, "problem", None) or "nested too deeply, or with a forbidden character"
         raise SettingsError(f"is not YAML: {problem}", path=path, line=mark and mark.line + 1) from error
 
 
