@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
@@ -20,14 +19,6 @@ _BAD_KEYS_PER_MINUTE: Final = 60
 _MAX_CALLERS: Final = 10_000
 
 
-@dataclass(slots=True)
-class _Bucket:
-    """What is left of a rate, at a time."""
-
-    left: float
-    at: float
-
-
 class Admission:
     """Counts what callers do; only the event loop's thread uses it.
 
@@ -39,7 +30,7 @@ class Admission:
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
-        self._buckets: dict[tuple[str, str], _Bucket] = {}
+        self._left: dict[tuple[str, str], tuple[float, float]] = {}  # of a rate, at a time
         self._open: Counter[str] = Counter()
 
     @contextmanager
@@ -72,14 +63,13 @@ class Admission:
 
     def _take(self, what: str, caller: str, per_minute: int) -> None:
         now, max_tokens = self._monotonic(), max(1.0, per_minute * _BURST_S / 60)
-        if len(self._buckets) > _MAX_CALLERS:
-            self._buckets.clear()  # an attack from many addresses must not fill the memory
-        bucket = self._buckets.setdefault((what, caller), _Bucket(max_tokens, now))
-        bucket.left = min(max_tokens, bucket.left + (now - bucket.at) * per_minute / 60)
-        bucket.at = now
-        if bucket.left < 1:
-            raise _too_many(f"{what}s a minute", ceil((1 - bucket.left) * 60 / per_minute))
-        bucket.left -= 1
+        if len(self._left) > _MAX_CALLERS:
+            self._left.clear()  # an attack from many addresses must not fill the memory
+        left, at = self._left.get((what, caller), (max_tokens, now))
+        left = min(max_tokens, left + (now - at) * per_minute / 60)
+        if left < 1:
+            raise _too_many(f"{what}s a minute", ceil((1 - left) * 60 / per_minute))
+        self._left[what, caller] = left - 1, now
 
 
 def _too_many(what: str, wait_s: int) -> Problem:

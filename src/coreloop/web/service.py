@@ -121,20 +121,6 @@ CREATE TABLE claims (
 _SCHEMA: Final = Tables("service", _SCRIPT)
 
 
-@contextmanager
-def open_tables(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[Database]:
-    """Open the tables beside the store of runs, see `coreloop.runs.stores.store.open_store`.
-
-    Raises
-    ------
-    RunStoreError
-        The database cannot be used.
-    """
-    workspace.keep_private(workspace.runs_dir)
-    with project_database(workspace.runs_dir, _SCHEMA, environ) as database:
-        yield database
-
-
 _FRESH_S: Final = 1.0  # chosen: probes are not limited, and anybody may send them
 _IDLE_S: Final = 0.5  # chosen: a job of another process waits so long at most
 
@@ -349,7 +335,7 @@ def open_service(
     with (
         open_store(workspace, environ=environ) as store,
         open_deps(workspace, store, environ) as deps,
-        open_tables(workspace, environ) as tables,
+        project_database(workspace.runs_dir, _SCHEMA, environ) as tables,
         open_receiver(workspace) as receiver,
     ):
         if "index" in workspace.settings.search.providers and not workspace.index_file.exists():

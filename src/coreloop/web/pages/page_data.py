@@ -44,7 +44,6 @@ class PageSnapshots:
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
-        self._lock = Lock()
 
     def get(self, name: str, paths: Sequence[Path], read: Callable[[], T]) -> PageSnapshot[T]:
         """Return a value that depends on files.
@@ -58,8 +57,7 @@ class PageSnapshots:
         read : callable
             Reads the value.
         """
-        with self._lock:
-            entry = self._entries.setdefault(name, _Entry())
+        entry = self._entries.setdefault(name, _Entry())
         with entry.lock:
             state, begun_s = tuple(_state(paths)), monotonic()
             age_s = begun_s - entry.read_s
