@@ -10,7 +10,6 @@ import time
 from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from types import TracebackType
 from typing import Any, ClassVar, Final, Self
 
 from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
@@ -326,9 +325,7 @@ class AuditCollector:
         _blocks.set((*_blocks.get(), self))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._leave()
         if self._pending:
             self.flush(error=error)

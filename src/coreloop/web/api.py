@@ -35,6 +35,7 @@ from coreloop.web import bodies
 from coreloop.web.event_stream import EventStream, answer_in, final_answer, follow, unless_closed
 from coreloop.web.problems import Problem, leaving
 from coreloop.web.route import ROUTES, HttpCall, describe, route
+from coreloop.web.service import claim_run
 
 _LATER: Final = {202: bodies.Accepted}
 _EVENTS: Final = "text/event-stream"
@@ -201,16 +202,14 @@ def _run_id(call: HttpCall) -> str:
     if not (key and len(key) <= _MAX_KEY_CHARS and key.isascii() and key.isprintable()):
         raise Problem(422, "invalid", f"Idempotency-Key is up to {_MAX_KEY_CHARS} printable characters")
     asked = sha256(call.request.url.path.encode() + b"\0" + msgspec.json.encode(call.body)).digest()
-    return call.service.claims.run_of(call.key.name, key, asked, now=now)
+    return claim_run(call.service.claims, call.key.name, key, asked, now=now)
 
 
 @route("POST", "/search", example={"query": "river", "limit": 3})
 def search(call: HttpCall, body: bodies.SearchRequest) -> bodies.SearchReply:
     """Search the index."""
     found, note = search_files(call.service.deps.workspace, body.query, body.limit, now=datetime.now(UTC))
-    return bodies.SearchReply(
-        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found), note
-    )
+    return msgspec.convert({"sources": found, "note": note}, bodies.SearchReply, from_attributes=True)
 
 
 @route("GET", "/runs")
@@ -218,9 +217,7 @@ def list_runs(call: HttpCall, query: bodies.RunsQuery) -> bodies.RunsReply:
     """List runs, the newest first."""
     require_status(query.status)
     rows = call.service.store.runs(kind=query.kind, status=query.status, limit=query.limit)
-    return bodies.RunsReply(
-        tuple(msgspec.convert(row, bodies.RunRowReply, from_attributes=True) for row in rows)
-    )
+    return msgspec.convert({"runs": rows}, bodies.RunsReply, from_attributes=True)
 
 
 @route("GET", "/runs/{run_id}")

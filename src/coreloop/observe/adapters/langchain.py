@@ -148,15 +148,14 @@ class Runs:
         parent = self._runs.get(about.get("parent_run_id"))
         if parent is None:
             return
-        run = _Run(parent.root, "tool", about.get("tool_call_id"))
-        self._runs[run_id] = run
-        if run.root.request is not None and run.about is not None:
+        self._runs[run_id] = run = _Run(parent.root, "tool", about.get("tool_call_id"))
+        if run.root.request is not None:
             run.root.request.started(run.about)
 
     @never_raises
     def on_tool_end(self, output: Any, *, run_id: Hashable, **about: Any) -> None:
         ended = self._ended(run_id)
-        if ended is None or ended[0].about is None:
+        if ended is None:
             return
         run, request = ended
         request.finished(run.about)
@@ -167,7 +166,7 @@ class Runs:
     @never_raises
     def on_tool_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
         ended = self._ended(run_id)
-        if ended is None or ended[0].about is None:
+        if ended is None:
             return
         if any(base.__name__ == "GraphBubbleUp" for base in type(error).__mro__):
             return  # an interrupt, or a command to a graph above

@@ -17,7 +17,7 @@ from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejec
 from coreloop.observe.adapters.requests import AdaptedRequest, enclosing
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
-from coreloop.observe.importers.trace_values import listed
+from coreloop.observe.importers.trace_values import listed, question_in
 
 _FRAMEWORK: Final = "openai-agents"
 _REJECTED: Final = "Invalid JSON input for tool"
@@ -54,8 +54,7 @@ class _Runner:
     @contextmanager
     def _begun(self, given: Any, options: dict[str, Any]) -> Iterator["_Run"]:
         """Make a run the current one; an error ends it."""
-        run = _Run(self._data_dir, options)
-        run.ask(given)
+        run = _Run(given, self._data_dir, options)
         try:
             with run.request:
                 yield run
@@ -82,16 +81,12 @@ class _Runner:
 class _Run:
     """One run: what its hooks heard, from its start to its record."""
 
-    def __init__(self, data_dir: str | os.PathLike[str] | None, options: Mapping[str, Any]) -> None:
-        session = _session(options)
-        self.request = AdaptedRequest(parent=enclosing(), session_id=session, data_dir=data_dir)
-
-    @never_raises
-    def ask(self, given: Any) -> None:
-        """Note what the run is given: its question is the user's last text."""
-        of_user = [item for item in listed(given) if field_of(item, "role") == "user"]
-        texts = [said(field_of(item, "content")) for item in of_user]
-        self.request.ask(given if isinstance(given, str) else texts[-1] if texts else "")
+    def __init__(
+        self, given: Any, data_dir: str | os.PathLike[str] | None, options: Mapping[str, Any]
+    ) -> None:
+        question = given if isinstance(given, str) else question_in(given) or ""
+        session, outer = _session(options), enclosing()
+        self.request = AdaptedRequest(question, parent=outer, session_id=session, data_dir=data_dir)
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The options of the run with our hooks and formatter beside its own."""

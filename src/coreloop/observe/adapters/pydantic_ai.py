@@ -58,8 +58,8 @@ class Runs:
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         given = getattr(ctx, "conversation_id", None)
         session = given if getattr(ctx, "messages", None) or not _FRESH.fullmatch(str(given)) else None
-        run = AdaptedRequest(parent=enclosing(), session_id=session, data_dir=self._data_dir)
-        run.ask(said(ctx.prompt))
+        question, outer = said(ctx.prompt), enclosing()
+        run = AdaptedRequest(question, parent=outer, session_id=session, data_dir=self._data_dir)
         self._runs[ctx.run_id] = run
         try:
             with run:
