@@ -14,9 +14,8 @@ from typing import Any, Final
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
-from coreloop.observe.importers.trace_values import anthropic_tokens
+from coreloop.observe.importers.trace_values import anthropic_tokens, block_error
 
-_TAG: Final = re.compile(r"</?tool_use_error>")
 _UNKNOWN: Final = "No such tool available"
 # The required parameter `seats` is missing · The parameter `hours` type is expected as `number` …
 _OWN: Final = re.compile(r"(?:required |unexpected )?parameter `([^`\n]{1,64})`[^\n]{0,120}")
@@ -54,9 +53,7 @@ def record_messages(
     messages: AsyncIterable[Any], question: str = "", data_dir: str | os.PathLike[str] | None = None
 ) -> AsyncIterator[Any]:
     """Yield the messages of ``query()``, and record its turns; ``question`` is that of the first."""
-    turns = Turns(data_dir)
-    turns.question = question
-    return _recorded(messages, turns)
+    return _recorded(messages, Turns(data_dir, question))
 
 
 async def _recorded(messages: AsyncIterable[Any], turns: "Turns") -> AsyncIterator[Any]:
@@ -74,8 +71,8 @@ async def _recorded(messages: AsyncIterable[Any], turns: "Turns") -> AsyncIterat
 class Turns:
     """The turn under way of one session, and its sub-agents, by the calls that started them."""
 
-    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
-        self.question = ""
+    def __init__(self, data_dir: str | os.PathLike[str] | None = None, question: str = "") -> None:
+        self.question = question
         self._data_dir = data_dir
         self._turn: AdaptedRequest | None = None
         self._agents: dict[str, AdaptedRequest] = {}
@@ -128,11 +125,12 @@ class Turns:
                 continue
             if (agent := self._agents.pop(block.tool_use_id, None)) is not None:
                 agent.end(answer=said(block.content))
-            if block.is_error:
-                args = request.args_of(block.tool_use_id)
-                request.answered(block.tool_use_id, error=failure(said(block.content), args))
-            else:
+            error = block_error({"is_error": block.is_error, "content": block.content})
+            if error is None:
                 request.answered(block.tool_use_id, block.content)
+            else:
+                args = request.args_of(block.tool_use_id)
+                request.answered(block.tool_use_id, error=failure(error, args))
 
     def _end(self, turn: AdaptedRequest, message: Any) -> None:
         n_input, n_output = anthropic_tokens(message.usage)
@@ -151,13 +149,12 @@ class Turns:
         turn.end(answer=answer, error=error)
 
 
-def failure(told: str, args: Mapping[str, Any]) -> str:
+def failure(text: str, args: Mapping[str, Any]) -> str:
     """Say why a call failed: a rejection names the argument and what the schema wants, never the value."""
-    text = _TAG.sub("", told).strip()
     if _UNKNOWN in text:
         return UNKNOWN_TOOL
     if _INVALID.search(text) is None:
-        return rejection_in(text) or text or "failed"
+        return rejection_in(text) or text
     reasons = [match[0] for match in _OWN.finditer(text)]
     reasons += [f"{match[1]}: required" for match in _REQUIRED.finditer(text)]
     if not reasons:  # jsonschema begins with the value: 'four' is not of type 'integer'
