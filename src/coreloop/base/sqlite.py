@@ -157,7 +157,8 @@ def connect(
             raise WorkspaceError("cannot be opened (not a regular file)", path=path)
         if make:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            with suppress(FileExistsError):  # closing a file gives up all locks that this process has on it
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
         uri = f"{path.absolute().as_uri()}?{options}"
     connection = sqlite3.connect(
         uri, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=not threads

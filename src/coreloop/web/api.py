@@ -35,7 +35,6 @@ from coreloop.web import bodies
 from coreloop.web.event_stream import EventStream, answer_in, final_answer, follow, unless_closed
 from coreloop.web.problems import Problem, leaving
 from coreloop.web.route import ROUTES, HttpCall, describe, route
-from coreloop.web.service import claim_run
 
 _LATER: Final = {202: bodies.Accepted}
 _EVENTS: Final = "text/event-stream"
@@ -202,7 +201,7 @@ def _run_id(call: HttpCall) -> str:
     if not (key and len(key) <= _MAX_KEY_CHARS and key.isascii() and key.isprintable()):
         raise Problem(422, "invalid", f"Idempotency-Key is up to {_MAX_KEY_CHARS} printable characters")
     asked = sha256(call.request.url.path.encode() + b"\0" + msgspec.json.encode(call.body)).digest()
-    return claim_run(call.service.claims, call.key.name, key, asked, now=now)
+    return call.service.claims.run_of(call.key.name, key, asked, now=now)
 
 
 @route("POST", "/search", example={"query": "river", "limit": 3})

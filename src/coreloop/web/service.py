@@ -184,39 +184,45 @@ class Workers:
 KEPT: Final = timedelta(days=1)  # as docs/service.md says of `Idempotency-Key`
 
 
-def claim_run(claims: Database, owner: str, key: str, request: bytes, *, now: datetime) -> str:
-    """Return the run that a key got; a new id if the key is new, or older than a day.
+class Claims:
+    """Which run a key got. Several threads and processes may use it."""
 
-    Parameters
-    ----------
-    claims : Database
-        Several threads and processes may use it.
-    owner : str
-        The caller.
-    key : str
-        Chosen by the caller.
-    request : bytes
-        A hash of what was asked.
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
-    Raises
-    ------
-    Problem
-        The key was used for another request.
-    """
-    run_id = new_ulid(now, token_bytes(10))
-    stamp, oldest = (moment.astimezone(UTC).isoformat() for moment in (now, now - KEPT))
-    with claims.writing():
-        claims.rows("DELETE FROM claims WHERE created_at < ?", (oldest,))
-        claims.rows(
-            "INSERT INTO claims VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, key) DO NOTHING",
-            (owner, key, request, run_id, stamp),
-        )
-        ((known, claimed),) = claims.rows(
-            "SELECT request, run_id FROM claims WHERE owner = ? AND key = ?", (owner, key)
-        )
-    if bytes(known) != request:
-        raise Problem(422, "key_reused", "this Idempotency-Key was used for another request; use a new one")
-    return str(claimed)
+    def run_of(self, owner: str, key: str, request: bytes, *, now: datetime) -> str:
+        """Return the run of a key; a new id if the key is new, or older than a day.
+
+        Parameters
+        ----------
+        owner : str
+            The caller.
+        key : str
+            Chosen by the caller.
+        request : bytes
+            A hash of what was asked.
+
+        Raises
+        ------
+        Problem
+            The key was used for another request.
+        """
+        run_id = new_ulid(now, token_bytes(10))
+        stamp, oldest = (moment.astimezone(UTC).isoformat() for moment in (now, now - KEPT))
+        with self._database.writing():
+            self._database.rows("DELETE FROM claims WHERE created_at < ?", (oldest,))
+            self._database.rows(
+                "INSERT INTO claims VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, key) DO NOTHING",
+                (owner, key, request, run_id, stamp),
+            )
+            ((known, claimed),) = self._database.rows(
+                "SELECT request, run_id FROM claims WHERE owner = ? AND key = ?", (owner, key)
+            )
+        if bytes(known) != request:
+            raise Problem(
+                422, "key_reused", "this Idempotency-Key was used for another request; use a new one"
+            )
+        return str(claimed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,8 +272,8 @@ class Service(Door):
         What pages read.
     receiver : Receiver
         Takes spans.
-    claims : Database
-        Idempotency keys, see `claim_run`.
+    claims : Claims
+        Idempotency keys.
     watch : RunWatch
         Wakes those who wait for runs.
     workers : Workers
@@ -279,7 +285,7 @@ class Service(Door):
     deps: Deps
     source: PageSource
     receiver: Receiver
-    claims: Database
+    claims: Claims
     watch: RunWatch
     workers: Workers
     readable_at: list[float] = field(default_factory=lambda: [-_FRESH_S])
@@ -353,7 +359,7 @@ def open_service(
             hosts=hosts,
             origins=workspace.settings.service.origins,
             receiver=receiver,
-            claims=tables,
+            claims=Claims(tables),
             metrics=metrics,
             watch=watch,
             workers=Workers(deps.queue, handlers, shutdown),

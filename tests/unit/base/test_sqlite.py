@@ -68,6 +68,21 @@ def without_version(path: Path) -> Path:
     return path
 
 
+def test_a_process_that_opens_it_twice_keeps_what_it_writes_when_another_closes_it(path: Path):
+    opened = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1])"
+    look = f"{opened}; print(c.execute('SELECT name FROM jobs').fetchall())"
+    with writer(path, FIRST) as connection:
+        with writer(path, FIRST):
+            pass
+        for name in "bc":
+            subprocess.run(
+                [sys.executable, "-c", f"{look}; c.close()", path], check=True, capture_output=True
+            )
+            connection.execute("INSERT INTO jobs VALUES (?)", (name,))
+        said = subprocess.run([sys.executable, "-c", look, path], capture_output=True, text=True, check=True)
+        assert said.stdout == "[('a',), ('b',), ('c',)]\n"
+
+
 def test_a_database_without_a_version_gets_one_where_it_is_written_and_is_read_through_a_copy(path: Path):
     before = without_version(path).read_bytes()
     with reader(path, SECOND) as connection:

@@ -14,8 +14,9 @@ from typing import Any, Final
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
 from coreloop.observe.adapters.requests import AdaptedRequest
 from coreloop.observe.drops import never_raises
-from coreloop.observe.importers.trace_values import anthropic_tokens, block_error
+from coreloop.observe.importers.trace_values import anthropic_tokens
 
+_TAG: Final = re.compile(r"</?tool_use_error>")
 _UNKNOWN: Final = "No such tool available"
 # The required parameter `seats` is missing · The parameter `hours` type is expected as `number` …
 _OWN: Final = re.compile(r"(?:required |unexpected )?parameter `([^`\n]{1,64})`[^\n]{0,120}")
@@ -125,12 +126,11 @@ class Turns:
                 continue
             if (agent := self._agents.pop(block.tool_use_id, None)) is not None:
                 agent.end(answer=said(block.content))
-            error = block_error({"is_error": block.is_error, "content": block.content})
-            if error is None:
-                request.answered(block.tool_use_id, block.content)
-            else:
+            if block.is_error:
                 args = request.args_of(block.tool_use_id)
-                request.answered(block.tool_use_id, error=failure(error, args))
+                request.answered(block.tool_use_id, error=failure(said(block.content), args))
+            else:
+                request.answered(block.tool_use_id, block.content)
 
     def _end(self, turn: AdaptedRequest, message: Any) -> None:
         n_input, n_output = anthropic_tokens(message.usage)
@@ -149,12 +149,13 @@ class Turns:
         turn.end(answer=answer, error=error)
 
 
-def failure(text: str, args: Mapping[str, Any]) -> str:
+def failure(told: str, args: Mapping[str, Any]) -> str:
     """Say why a call failed: a rejection names the argument and what the schema wants, never the value."""
+    text = _TAG.sub("", told).strip()
     if _UNKNOWN in text:
         return UNKNOWN_TOOL
     if _INVALID.search(text) is None:
-        return rejection_in(text) or text
+        return rejection_in(text) or text or "failed"
     reasons = [match[0] for match in _OWN.finditer(text)]
     reasons += [f"{match[1]}: required" for match in _REQUIRED.finditer(text)]
     if not reasons:  # jsonschema begins with the value: 'four' is not of type 'integer'

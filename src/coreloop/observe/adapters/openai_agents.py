@@ -17,7 +17,7 @@ from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejec
 from coreloop.observe.adapters.requests import AdaptedRequest, enclosing
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
-from coreloop.observe.importers.trace_values import listed, question_in
+from coreloop.observe.importers.trace_values import listed
 
 _FRAMEWORK: Final = "openai-agents"
 _REJECTED: Final = "Invalid JSON input for tool"
@@ -84,7 +84,10 @@ class _Run:
     def __init__(
         self, given: Any, data_dir: str | os.PathLike[str] | None, options: Mapping[str, Any]
     ) -> None:
-        question = given if isinstance(given, str) else question_in(given) or ""
+        question = given if isinstance(given, str) else ""
+        for item in listed(given):
+            if field_of(item, "role") == "user":
+                question = said(field_of(item, "content"))
         session, outer = _session(options), enclosing()
         self.request = AdaptedRequest(question, parent=outer, session_id=session, data_dir=data_dir)
 
