@@ -9,7 +9,6 @@ from secrets import token_bytes
 from typing import Any, Final, get_args
 
 import msgspec
-from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -33,6 +32,7 @@ from coreloop.runs.manage import pause_run, read_run, require_status, resume_run
 from coreloop.runs.state import State, state_json
 from coreloop.web import bodies
 from coreloop.web.event_stream import EventStream, answer_in, final_answer, follow, unless_closed
+from coreloop.web.metrics import CONTENT_TYPE
 from coreloop.web.problems import Problem, leaving
 from coreloop.web.route import ROUTES, HttpCall, describe, route
 
@@ -303,13 +303,12 @@ def series(call: HttpCall) -> bodies.SeriesReply:
     )
 
 
-@route("GET", "/metrics", media_type=CONTENT_TYPE_LATEST)
+@route("GET", "/metrics", media_type=CONTENT_TYPE)
 def metrics(call: HttpCall) -> Response:
     """Figures for Prometheus."""
     deps = call.service.deps
     last_day = read_last_day(deps, now=datetime.now(UTC))
-    figures = call.service.metrics.text(last_day, deps.queue.metrics())
-    return Response(figures, media_type=CONTENT_TYPE_LATEST)
+    return Response(call.service.metrics.text(last_day, deps.queue.metrics()), media_type=CONTENT_TYPE)
 
 
 @route("GET", "/openapi.json", scope=None)

@@ -2,13 +2,21 @@
 
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
 
 from coreloop.answer.repair.jobs import DayMetrics
 from coreloop.answer.research.research_state import Knowledge
 from coreloop.runs.jobs.queue import QueueMetrics
 from coreloop.runs.state import State
 
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _SECONDS: Final = (0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 _ITERATIONS: Final = (1, 2, 3, 5, 8, 12, 20, 50, 100)
 _REQUEST_SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 60)
