@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.text import printable
-from coreloop.observe.importers.otlp_http import PROTOBUF, spans_in
+from coreloop.observe.importers.otlp_http import PROTOBUF, spans_in, trace_service
 from coreloop.observe.importers.received import UNFINISHED_S, Receiver
 from coreloop.web.problems import Problem, leaving, log, log_bug, problem_of
 from coreloop.web.route import authorised, read_body, send_in_time
@@ -97,11 +97,10 @@ def reply(media_type: str, *, rejected: int = 0, message: str = "") -> bytes:
     A ``Status`` has its message where a partial success has it, and no count.
     """
     if media_type == PROTOBUF:
-        from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as service
-
+        service = trace_service()
         partial = service.ExportTracePartialSuccess(rejected_spans=rejected, error_message=message)
         answer = service.ExportTraceServiceResponse(partial_success=partial) if rejected else partial
-        return answer.SerializeToString() if message else b""
+        return bytes(answer.SerializeToString()) if message else b""
     if not rejected:
         return orjson.dumps({"message": message} if message else {})
     return orjson.dumps({"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": message}})

@@ -44,13 +44,19 @@ def _of_json(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name or "", span
 
 
+def trace_service() -> Any:
+    """Return the messages of the protocol, which are imported when the first one comes."""
+    from opentelemetry.proto.collector.trace.v1 import trace_service_pb2
+
+    return trace_service_pb2
+
+
 def _of_protobuf(body: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
     from google.protobuf.json_format import MessageToDict
     from google.protobuf.message import DecodeError
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     try:
-        request = ExportTraceServiceRequest.FromString(body)
+        request = trace_service().ExportTraceServiceRequest.FromString(body)
     except DecodeError as error:
         raise UsageError("the body is not protobuf of an export of traces") from error
     for scope, span in _of_json(MessageToDict(request)):
