@@ -88,7 +88,7 @@ class AuditCollector:
         self._identifiers = RequestIdentifiers()
         self._conversation: list[dict[str, Any]] = []
         self._sources: Sources | None = None  # of a session, or of a long request
-        self._untraced: list[list[tuple[parts.TracedCall, parts.RecordedCall]]] = []
+        self._untraced: list[list[parts.RecordedCall]] = []
         self._lock = RLock()  # reentrant: adapters hold it while they add calls
         self._clock_ns = clock_ns
         try:
@@ -188,9 +188,9 @@ class AuditCollector:
 
     def _add_calls(self, record: Record, calls: Sequence[parts.TracedCall]) -> None:
         """Add finished calls, and in a session or a long request the sources of their arguments."""
-        made = [(call, recorded_call(call, self._settings, drop)) for call in calls]
+        made = [recorded_call(call, self._settings, drop) for call in calls]
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
-            for traced, (call, new_step, plain_args, texts) in made:
+            for traced, call, new_step, plain_args, texts in made:
                 # `records.join_steps` one step at a time, so that the flush does not have to.
                 if new_step is not None and new_step != self._last_step:
                     self._sequence = f"{self._sequence}>{new_step}" if self._sequence else new_step
@@ -311,15 +311,16 @@ class AuditCollector:
             line = encode_line(record, self._settings.selectors, mask_error=parts.error_without_values)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
-                parts.keep_conversation(self._settings.contexts.append, record, self._conversation)
+                conversation = parts.conversation_line(record, self._conversation)
+                self._settings.contexts.append(conversation, day, second)
         except Exception as problem:
             self._settings.journal.count_dropped(drops.drop_error(problem))
 
     @never_raises
     def _add_sources(self, record: Record) -> None:
         made = [call for calls in self._untraced for call in calls]
-        if any(call.result is not ... for call, _ in made):  # without results nothing is looked up
-            self._traced(record, values_in(recorded.texts for _, recorded in made))
+        if any(call.traced.result is not ... for call in made):  # without results nothing is looked up
+            self._traced(record, values_in(call.texts for call in made))
 
     def __enter__(self) -> Self:
         _blocks.set((*_blocks.get(), self))

@@ -6,13 +6,12 @@
 A record is a turn, which ends with the SDK's result message; a sub-agent has a record of its own.
 """
 
-import os
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
-from coreloop.observe.adapters.requests import AdaptedRequest
+from coreloop.observe.adapters.requests import AdaptedRequest, DataDir
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import anthropic_tokens
 
@@ -24,7 +23,7 @@ _INVALID: Final = re.compile(r"InputValidationError|Input validation error|MCP e
 _REQUIRED: Final = re.compile(r"'(\w{1,64})' is a required property")
 
 
-def record_client(client: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
+def record_client(client: Any, data_dir: DataDir = None) -> Any:
     """Record the turns of a ``ClaudeSDKClient``; returns the same client.
 
     Parameters
@@ -51,7 +50,7 @@ attach = record_client
 
 
 def record_messages(
-    messages: AsyncIterable[Any], question: str = "", data_dir: str | os.PathLike[str] | None = None
+    messages: AsyncIterable[Any], question: str = "", data_dir: DataDir = None
 ) -> AsyncIterator[Any]:
     """Yield the messages of ``query()``, and record its turns; ``question`` is that of the first."""
     return _recorded(messages, Turns(data_dir, question))
@@ -72,7 +71,7 @@ async def _recorded(messages: AsyncIterable[Any], turns: "Turns") -> AsyncIterat
 class Turns:
     """The turn under way of one session, and its sub-agents, by the calls that started them."""
 
-    def __init__(self, data_dir: str | os.PathLike[str] | None = None, question: str = "") -> None:
+    def __init__(self, data_dir: DataDir = None, question: str = "") -> None:
         self.question = question
         self._data_dir = data_dir
         self._turn: AdaptedRequest | None = None

@@ -7,7 +7,7 @@ import atexit
 import os
 import time
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from coreloop.base.record_lines import text_of
 from coreloop.observe import drops
@@ -24,6 +24,8 @@ MAX_UNDER_WAY: Final = 1024
 once: the oldest beyond it has lost its end."""
 UNFINISHED: Final = "unfinished: the framework reported no end"
 NO_RESULT: Final = "unfinished: the framework reported no result"
+DataDir: TypeAlias = str | os.PathLike[str] | None
+"""As for `AuditCollector`."""
 
 
 class AdaptedRequest(AuditCollector):
@@ -40,7 +42,7 @@ class AdaptedRequest(AuditCollector):
         *,
         parent: "AdaptedRequest | None" = None,
         session_id: str | None = None,
-        data_dir: str | os.PathLike[str] | None = None,
+        data_dir: DataDir = None,
     ) -> None:
         self.id = f"req-{os.urandom(8).hex()}"
         super().__init__(question, request_id=self.id, session_id=session_id, data_dir=data_dir)
