@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
@@ -31,7 +30,8 @@ class AgentFormat:
     marks : str
         What an object of the format has, see `has`.
     parts : callable
-        Yields the parts of requests in the objects of a file.
+        Yields the parts of requests in the objects of a file. What is known about a request may have
+        ``fields``: values of `TracedRequest` that count instead of those read from its messages.
     documents : callable
         Yields the JSON values of an open file.
     """
@@ -60,18 +60,18 @@ class AgentFormat:
         yield from skipped
 
     def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> TracePart:
-        if not request.rounds:
+        fields = chat.get("fields", {})
+        if not request.rounds and "judgment" not in fields:
             return SkippedTrace("question without an answer")
-        return replace(
-            request,
-            ids=request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
-            error=text(chat.get("error")) or request.error,
-            is_call=self.parts is _mcp,
-            session_id=request.session_id
-            or (text(chat.get("connection")) and f"{file.path.name} {chat['connection']}"),
-            duration_ms=milliseconds(chat["began"], request.ended),
-            parent_id=request_id(self.NAME, (chat["parent"],)) if text(chat.get("parent")) else None,
-        )
+        connection = text(chat.get("connection"))
+        known = {
+            "ids": request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
+            "error": text(chat.get("error")),
+            "session_id": request.session_id or (connection and f"{file.path.name} {connection}"),
+            "duration_ms": milliseconds(chat["began"], request.ended),
+            "rounds": request.rounds or None,
+        }
+        return replace(request, **known | fields)
 
     def _objects(self, values: Iterable[Any], skipped: list[SkippedTrace]) -> Iterator[dict[str, Any]]:
         for value in values:
@@ -84,17 +84,12 @@ class AgentFormat:
 
 def has(document: Any, marks: str) -> bool:
     """Whether a document has all paths of a mark, as ``type=result a.id|…``; of lists, the first item."""
-    return any(all(_leads(document, *path) for path in paths) for paths in _paths(marks))
+    return any(all(_leads(document, path) for path in mark.split()) for mark in marks.split("|"))
 
 
-@cache
-def _paths(marks: str) -> list[list[tuple[list[str], str]]]:
-    split = [[part.partition("=") for part in mark.split()] for mark in marks.split("|")]
-    return [[(path.split("."), wanted) for path, _, wanted in parts] for parts in split]
-
-
-def _leads(value: Any, keys: list[str], wanted: str) -> bool:
-    for key in keys:
+def _leads(value: Any, path: str) -> bool:
+    keys, _, wanted = path.partition("=")
+    for key in keys.split("."):
         value = value[0] if isinstance(value, list) and value else value
         if not isinstance(value, dict) or key not in value:
             return False
@@ -184,9 +179,10 @@ def _claude(lines: Objects) -> Parts:
         if has(line, "session_id message.role"):
             task = text(line.get("parent_tool_use_id"))
             run = run or f"{line['session_id']} {line.get('uuid')}"
-            about = {"ts": line.get("timestamp"), "model": model, "session_id": line["session_id"]}
-            mine = {"id": run} if task is None else {"id": f"{run} {task}", "parent": run}
-            yield (n_runs, task), {**about, **mine}, [line["message"]]
+            outer = task and {"parent_id": request_id("claude-stream-json", (run,))}
+            id = run if task is None else f"{run} {task}"
+            about = {"id": id, "ts": line.get("timestamp"), "model": model, "session_id": line["session_id"]}
+            yield (n_runs, task), {**about, "fields": outer}, [line["message"]]
         elif line.get("type") == "result":
             failed = line.get("is_error") or str(line.get("subtype")).startswith("error")
             error = text(line.get("result")) or text(line.get("subtype")) if failed else None
@@ -319,6 +315,7 @@ def _mcp(lines: Objects) -> Parts:
             "ts": first(line["about"], "timestamp", "ts", "time"),
             "session_id": named,
             "connection": client if connections[server] else None,
+            "fields": {"is_call": True},
         }
         if line.get("method") == "tools/call":
             calls[key] = number

@@ -195,7 +195,7 @@ class RequestLog:
                 _count(report, part)
                 known = self._known.get(part.id)
                 if known is None:
-                    self._append(part, self._lines(part, _sources_of(part, self._sessions), report), report)
+                    self._append(part, report, *self._lines(part, _sources_of(part, self._sessions), report))
                     continue
                 _sources_of(part, self._sessions).mark_incomplete()
                 lines = self._lines_if_grown(part, known, report)
@@ -212,8 +212,7 @@ class RequestLog:
         record = record_of(part, self._log, lambda reason: report.dropped.update([reason]), sources)
         return record, encode_line(record, self._log.selectors, mask_error=error_without_values)
 
-    def _append(self, part: TracedRequest, made: tuple[Record, bytes], report: ImportReport) -> None:
-        record, lines = made
+    def _append(self, part: TracedRequest, report: ImportReport, record: Record, lines: bytes) -> None:
         unwritten = "cannot be written ({strerror}); run it again to add the missing records"
         day, second = f"{record['ts'][:10]}{_IMPORTED}", int(time.monotonic())
         with file_errors(unwritten, self._folder):

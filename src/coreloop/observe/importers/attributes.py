@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
+from coreloop.observe.importers import openai_chat
 from coreloop.observe.importers import trace_values as values
 
 # What goes into a span and what comes out, as Traceloop, MLflow, Langfuse, OpenInference, and others name it.
@@ -92,12 +93,12 @@ def tool_name(attributes: Attributes, span_name: str) -> str:
 
 def question_of(attributes: Attributes) -> str | None:
     """Return the user's question if this span has it."""
-    return next(filter(None, map(values.question_in, map(attributes.get, _QUESTION))), None)
+    return next(filter(None, map(openai_chat.question_in, map(attributes.get, _QUESTION))), None)
 
 
 def answer_of(attributes: Attributes) -> str | None:
     """Return the answer if this span has it; empty if it is known to be."""
-    said = filter(None, map(values.answer_in, map(attributes.get, _ANSWER)))
+    said = filter(None, map(openai_chat.answer_in, map(attributes.get, _ANSWER)))
     answer = next((text for text in said if not _REPR.match(text)), None)
     return answer or ("" if values.first(attributes, *_ANSWER) == "" else None)
 
@@ -177,5 +178,5 @@ def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _messages(attributes: Attributes, *keys: str) -> list[dict[str, Any]]:
-    found = (list(values.message_objects(values.decoded(attributes.get(key)))) for key in keys)
+    found = (openai_chat.messages_in(attributes.get(key)) for key in keys)
     return next(filter(None, found), [])

@@ -12,7 +12,7 @@ from typing import Any, Final
 from coreloop.base.record_lines import MAX_CHARS
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers import trace_values as values
-from coreloop.observe.importers.openai_chat import read_messages
+from coreloop.observe.importers.openai_chat import question_in, read_messages
 from coreloop.observe.importers.spans import TraceSpan, scored
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace
 from coreloop.observe.scores import evaluations_in, scores_in
@@ -85,7 +85,7 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     if kind == "tool":
         return _tool(common, attributes)
     messages = known.conversation_of(attributes, events)
-    question = values.question_in(messages) or known.question_of(attributes)
+    question = question_in(messages) or known.question_of(attributes)
     answer, reply, chat = known.answer_of(attributes), read_messages(messages[-1:]), read_messages(messages)
     if answer is None and reply.answer_chars is not None:
         answer = reply.answer
