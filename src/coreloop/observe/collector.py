@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar, Final, Self
 
 from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
-from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
+from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category, join_steps
 from coreloop.observe import drops
 from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import SESSION_SOURCES, Sources, copied, values_in
@@ -84,7 +84,7 @@ class AuditCollector:
     ) -> None:
         self._off = True  # until opened: a partial collector records nothing
         self._pending: list[Record] = []
-        self._sequence = self._last_step = ""
+        self._steps: list[str] = []
         self._identifiers = RequestIdentifiers()
         self._conversation: list[dict[str, Any]] = []
         self._sources: Sources | None = None  # of a session, or of a long request
@@ -191,10 +191,8 @@ class AuditCollector:
         made = [recorded_call(call, self._settings, drop) for call in calls]
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
             for traced, call, new_step, plain_args, texts in made:
-                # `records.join_steps` one step at a time, so that the flush does not have to.
-                if new_step is not None and new_step != self._last_step:
-                    self._sequence = f"{self._sequence}>{new_step}" if self._sequence else new_step
-                    self._last_step = new_step
+                if new_step is not None:
+                    self._steps.append(new_step)
                 record["tool_calls"].append(call)
                 if self._settings.contexts is not None:
                     kept = parts.kept_call(call["name"], plain_args, traced.result, traced.error)
@@ -299,7 +297,7 @@ class AuditCollector:
             return
         try:
             record["ts"], day, second = day_stamp(self._clock_ns())
-            record["tool_sequence_hash"] = hash_sequence(self._sequence)
+            record["tool_sequence_hash"] = hash_sequence(join_steps(self._steps))
             record["chunk_len"] = parts.number(chunk_len, drop=drop)
             record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
             record["error"] = parts.error_text(error)

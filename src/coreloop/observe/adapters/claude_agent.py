@@ -64,7 +64,7 @@ async def _recorded(messages: AsyncIterable[Any], turns: "Turns") -> AsyncIterat
     except GeneratorExit:  # the reader has what it wants; of a client, the turn goes on
         raise
     except BaseException as error:
-        turns.failed(error)
+        turns.close(error=error)
         raise
 
 
@@ -90,10 +90,13 @@ class Turns:
             self._end(self._turn, message)
 
     @never_raises
-    def failed(self, error: BaseException) -> None:
-        """End the turn with an exception, such as a cancellation."""
+    def close(self, *, error: str | BaseException | None, answer: str | None = None) -> None:
+        """End the turn, and the sub-agents that are under way, for example with a cancellation."""
+        for agent in self._agents.values():
+            agent.end(error=error)
         if self._turn is not None:
-            self._close(self._turn, error=error)
+            self._turn.end(answer=answer, error=error)
+        self._turn, self._agents, self._replies, self.question = None, {}, set(), ""
 
     def _reply(self, message: Any) -> None:
         request = self._replying(message)
@@ -137,15 +140,7 @@ class Turns:
         error = None
         if message.is_error:
             error = "; ".join(message.errors or ()) or message.result or message.subtype
-        self._close(turn, error=error, answer=None if error else message.result)
-
-    def _close(
-        self, turn: AdaptedRequest, *, error: str | BaseException | None, answer: str | None = None
-    ) -> None:
-        for agent in self._agents.values():
-            agent.end(error=error)
-        self._turn, self._agents, self._replies, self.question = None, {}, set(), ""
-        turn.end(answer=answer, error=error)
+        self.close(error=error, answer=None if error else message.result)
 
 
 def failure(told: str, args: Mapping[str, Any]) -> str:
