@@ -2,7 +2,7 @@
 
 `drop` is called with the reason for every value that cannot be stored; only that value is lost. Records hold
 no results: what a model had read up to each call is kept beside them if coreloop.yaml asks for it, ``measure:
-{contexts: true}`` (`keep_conversation`). Imports only what the collector does: it runs in users' servers.
+{contexts: true}`` (`conversation_line`). Imports only what the collector does: it runs in users' servers.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -113,8 +113,12 @@ class TracedCall(SimpleNamespace):  # no dataclass: importing that module takes 
 
 
 class RecordedCall(NamedTuple):
-    """A call, its step if it was ok, its complete arguments as plain JSON values, and the texts in each."""
+    """A call as it was traced and as it is recorded.
 
+    With its step if it was ok, its complete arguments as plain JSON values, and the texts in each.
+    """
+
+    traced: TracedCall
     call: records.ToolCall
     step: str | None
     args: dict[str, Any]
@@ -205,12 +209,10 @@ def kept_call(
     }
 
 
-def keep_conversation(
-    append: Callable[[bytes, str, int], None], record: Mapping[str, Any], calls: Iterable[Mapping[str, Any]]
-) -> None:
-    """Append the conversation of a record to the file of its day, with a function of a journal."""
+def conversation_line(record: Mapping[str, Any], calls: Iterable[Mapping[str, Any]]) -> bytes:
+    """The conversation of a record, as a line of the file of its day in `CONTEXTS`."""
     line = {"request_id": record["request_id"], "question": _cut(record["question"]), "calls": list(calls)}
-    append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE), record["ts"][:10], 0)
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _cut(value: object) -> str:

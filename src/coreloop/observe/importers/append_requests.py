@@ -27,7 +27,7 @@ from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line, lines_of, raw_lines
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
 from coreloop.observe.reading.parts import join_parts
-from coreloop.observe.record_parts import TracedCall, error_without_values, keep_conversation, kept_call
+from coreloop.observe.record_parts import TracedCall, conversation_line, error_without_values, kept_call
 
 _IMPORTED: Final = ".imported"
 """After the day in the name of a file of requests that come from traces."""
@@ -218,15 +218,10 @@ class RequestLog:
         with file_errors(unwritten, self._folder):
             self._log.journal.append(lines, day, second)
             if self._log.contexts is not None:
-                keep_conversation(self._keep, record, map(_kept, part.calls))
+                self._log.contexts.append(conversation_line(record, map(_kept, part.calls)), day, second)
         _count_unseen(report, lines)
         report.added += 1
         report.formats.setdefault(part.source, Counter()).update(requests=1, calls=len(part.calls))
-
-    def _keep(self, line: bytes, day: str, second: int) -> None:
-        """Append a conversation to the file that has the name of its record's."""
-        if self._log.contexts is not None:
-            self._log.contexts.append(line, f"{day}{_IMPORTED}", second)
 
     def _lines_if_grown(self, part: TracedRequest, known: "_Known", report: ImportReport) -> bytes | None:
         """The lines of a request that is known, if its trace now says more."""
