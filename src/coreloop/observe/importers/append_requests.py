@@ -105,7 +105,7 @@ def run_import(
     paths : iterable of Path
         Files, and folders that are searched for files of the format.
     workspace : Workspace
-        The project, see `land`.
+        The project.
     now_s : float
         Unix time, to recognize files that are still being written.
     out : Path, optional
@@ -123,7 +123,7 @@ def run_import(
     files = find_trace_files(paths, suffixes, now_s=now_s)
     sorted_files = recognise(files) if source is None else Recognised({source: files})
     parts = read_all(sorted_files, watching)
-    report = land(parts, out or workspace.records_dir, workspace.settings, workspace.root)
+    report = RequestLog(out or workspace.records_dir, workspace.settings, workspace.root).append(parts)
     return replace(report, n_files=len(files))
 
 
@@ -132,16 +132,6 @@ class _Known(NamedTuple):
 
     path: Path
     says: tuple[int, int, bool, bool]
-
-
-def land(
-    parts: Iterable[TracedRequest | SkippedTrace | UnusableFile],
-    folder: Path,
-    settings: Settings,
-    root: Path | None = None,
-) -> ImportReport:
-    """Append the requests of traces to a folder once, see `RequestLog`."""
-    return RequestLog(folder, settings, root).append(parts)
 
 
 class RequestLog:

@@ -15,7 +15,7 @@ from agent_traces import WRITERS
 from coreloop.base.project.settings import Settings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.append_requests import RequestLog
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from foreign_traces import Session, otlp, span, trace_file
 
@@ -177,7 +177,9 @@ def test_one_value_of_any_kind_in_any_place_breaks_nothing(source: str, data: st
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "trace.jsonl")
         path.write_text("\n".join(map(json.dumps, lines)) + "\n")
-        report = land(importers()[source].read([trace_file(path)]), Path(folder, "out"), Settings())
+        report = RequestLog(Path(folder, "out"), Settings()).append(
+            importers()[source].read([trace_file(path)])
+        )
         days = list(Path(folder, "out").glob("*.jsonl"))
         assert sum(isinstance(line, RecordLine) for day in days for line in read_lines(day)) == report.added
         for day in days:
