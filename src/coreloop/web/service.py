@@ -25,7 +25,7 @@ from coreloop.runs.active_run import Interrupted, Run
 from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler, work
-from coreloop.runs.stores.store import Store, open_store
+from coreloop.runs.stores.store import open_store
 from coreloop.web.admission import Admission
 from coreloop.web.keys import ApiKey, SignIn, read_secret
 from coreloop.web.metrics import Metrics
@@ -238,6 +238,11 @@ class Claims:
             )
         return str(claimed)
 
+    def require_writable(self, *, now: datetime) -> None:
+        """Write a row of nobody, which a full disk or a volume for reading refuses."""
+        self._database.change("DELETE FROM claims WHERE owner = ''")
+        self.run_of("", "", b"", now=now)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Door:
@@ -293,7 +298,7 @@ class Service(Door):
     workers : Workers
         Do the jobs.
     readable_at : list of float
-        When the databases were last read by `require_databases`.
+        When `require_databases` last returned.
     """
 
     deps: Deps
@@ -304,22 +309,17 @@ class Service(Door):
     workers: Workers
     readable_at: list[float] = field(default_factory=lambda: [-_FRESH_S])
 
-    @property
-    def store(self) -> Store:
-        """The runs."""
-        return self.deps.store
-
     def require_databases(self) -> None:
-        """Return if the databases and the index can be read, or could a second ago.
+        """Return if runs can be written, and jobs and the index read, or could a second ago.
 
         Raises
         ------
         CoreloopError
-            One of them cannot be read.
+            One of them cannot be used.
         """
         if monotonic() - self.readable_at[0] < _FRESH_S:
             return
-        self.store.runs(limit=1)
+        self.claims.require_writable(now=datetime.now(UTC))
         self.deps.queue.metrics()
         workspace = self.deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:
