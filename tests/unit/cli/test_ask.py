@@ -57,8 +57,17 @@ def test_feedback_can_wait_for_a_worker(place: Path, entry_point):
     assert (code, out.splitlines()[1]) == (0, "the repair waits for a worker: dartlab-coreloop jobs work")
 
 
-def test_gaps_are_listed_and_closed(place: Path, entry_point):
-    ask(place, entry_point, "Who won the chess tournament on Mars?")
-    (gap,) = json.loads(entry_point(place, "repair", "show", "--json")[1])["gaps"]
-    assert gap["seen"] == 1
-    assert entry_point(place, "repair", "show", "--close", gap["id"])[1] == "no gaps\nno suggestions\n"
+def test_gaps_are_listed_and_closed_on_a_narrow_screen(
+    place: Path, entry_point, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    for planet in ("Mars", "Venus"):
+        ask(place, entry_point, f"Who won the second chess tournament of the new colonies on {planet}?")
+    first, last = json.loads(entry_point(place, "repair", "show", "--json")[1])["gaps"]
+    listed, runs = (entry_point(place, *words)[1] for words in (["repair", "show"], ["runs", "list"]))
+    assert max(map(len, (listed + runs).splitlines())) <= 80
+    assert runs.count("no answer") == 2
+    assert "and 1 more: --limit 2" in entry_point(place, "repair", "show", "--limit", "1")[1]
+    closing = entry_point(place, "repair", "show", "--close", first["id"])
+    assert closing == (0, f"{first['id']}  closed; 1 gap left\n", "")
+    assert last["id"] in entry_point(place, "repair", "show")[1]
