@@ -176,6 +176,9 @@ class SearchSettings:
     paths : tuple of str
         Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts: by
         default the project.
+    exclude : tuple of str
+        Files and folders that are never read, by their names or paths, also with ``*``: ``old``,
+        ``docs/drafts``, ``*.min.js``.
     morphemes : bool
         Compare Korean words by morphemes; off, since it needs the extra ``korean``.
     encoder : str or None
@@ -186,6 +189,7 @@ class SearchSettings:
     providers: tuple[SearchProvider, ...] = ("index",)
     searxng_url: str | None = None
     paths: tuple[str, ...] = (".",)
+    exclude: tuple[str, ...] = ()
     morphemes: bool = False
     encoder: str | None = None
 

@@ -4,11 +4,13 @@ import os
 import sqlite3
 import stat
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from fnmatch import fnmatchcase
 from importlib.util import find_spec
+from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -35,6 +37,7 @@ _IGNORED: Final = frozenset(
 # Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir).
 _AT_ONCE: Final = 200  # files of a transaction: one for each takes a fifth longer
 OTHER: Final = "other kind of file"
+_EXCLUDED: Final = "excluded by search: exclude"
 _MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
 
 
@@ -107,6 +110,15 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
         )
 
 
+def is_excluded(workspace: Workspace, location: str) -> bool:
+    """Whether ``search: exclude`` names a file or a folder above it, by its name or, with ``/``, its path."""
+    return any(
+        fnmatchcase(place if "/" in pattern else place.rpartition("/")[2], pattern)
+        for pattern in map(normpath, workspace.settings.search.exclude)
+        for place in _above(location)
+    )
+
+
 def _file(location: str, status: os.stat_result, reason: str = "") -> File:
     shown = location.encode("utf-8", "replace").decode()
     return File(shown, f"{status.st_size}-{max(status.st_mtime_ns, status.st_ctime_ns)}", reason)
@@ -123,7 +135,7 @@ def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> Fi
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
 _SCRIPT: Final = Path(__file__).with_name("index.sql").read_text("utf-8")
-INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=9)
+INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=10)
 _DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?)"
 _PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"
@@ -228,10 +240,13 @@ class Coverage(NamedTuple):
         How many are, as they are.
     pending : tuple of File
         Those that are not, and indexed ones elsewhere that changed or were removed.
+    unnamed : set of str
+        Indexed ones that the settings no longer name.
     """
 
     fresh: int
     pending: tuple[File, ...]
+    unnamed: Collection[str] = ()
 
 
 def refresh_index(workspace: Workspace, *, now: datetime) -> str:
@@ -249,14 +264,14 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     """
     use_morphemes(wanted=workspace.settings.search.morphemes)
     root, has_index = workspace.root.resolve(), workspace.index_file.exists()
-    pending = read_coverage(workspace).pending if has_index else ()
-    if has_index and not pending:
+    _, pending, unnamed = read_coverage(workspace) if has_index else Coverage(0, ())
+    if has_index and not (pending or unnamed):
         return ""
     starts = [path for path in workspace.search_paths if os.path.lexists(path)]
     if pending:
         with reading(workspace.index_file) as connection:
             known = known_files(connection)  # new files are found below the starts, if they still are there
-        starts += [root / file.location for file in pending if file.location in known]
+        starts += [root / file.location for file in pending if file.location in known.keys() - unnamed]
     try:
         index_paths(workspace, starts, now=now)
     except WorkspaceError:  # a stranger who asks a service learns no path by it
@@ -310,11 +325,18 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
                 report.counts["unchanged"] += 1
             if reason:
                 report.skipped[reason].append(file.location)
-        named = {location_of(start, root) for start in starts}
+        named, unnamed = (
+            {location_of(start, root) for start in starts},
+            _unnamed(workspace, connection, known),
+        )
         for location in sorted(known.keys() - found.keys()):
-            if named & _above(location) and not os.path.lexists(root / location):
+            is_gone = named & _above(location) and not os.path.lexists(root / location)
+            if is_gone or location in unnamed:
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
+        with sqlite.transaction(connection):
+            connection.execute("DELETE FROM named")
+            connection.executemany("INSERT INTO named VALUES (?)", [(name,) for name in _named(workspace)])
         vectors = vectors_of(workspace)
         report.skipped.update(vectors.add(connection) if vectors else {})
     if others := report.skipped.pop(OTHER, []):
@@ -341,16 +363,38 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     """
     with reading(workspace.index_file) as connection:
         known = known_files(connection)
+        unnamed = _unnamed(workspace, connection, known)
     found = _found(workspace, [path.resolve() for path in starts or workspace.search_paths])
     pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
     others = [(file_at(workspace.root / name, name), known[name]) for name in known.keys() - found.keys()]
     changed = (file for file, before in others if file.version != before.version.partition(" ")[0])
-    return Coverage(fresh, (*pending, *changed))
+    return Coverage(fresh, (*pending, *changed), unnamed)
 
 
 def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
-    return {file.location: file for start in starts for file in find_files(start, workspace)}
+    files = (file for start in starts for file in find_files(start, workspace))
+    return {
+        file.location: replace(file, reason=_EXCLUDED) if is_excluded(workspace, file.location) else file
+        for file in files
+    }
+
+
+def _named(workspace: Workspace) -> set[str]:
+    """What the settings name, and behind ``!`` what they exclude."""
+    root, search = workspace.root.resolve(), workspace.settings.search
+    paths = {location_of(path.resolve(), root) for path in workspace.search_paths}
+    return {*paths, *workspace.schemas, *(f"!{pattern}" for pattern in search.exclude)}
+
+
+def _unnamed(workspace: Workspace, connection: sqlite3.Connection, known: Iterable[str]) -> set[str]:
+    """The files that the settings named when the index was last written, and no longer name."""
+    now, before = _named(workspace), {row[0] for row in connection.execute("SELECT path FROM named")}
+    if now == before:
+        return set()
+    above = {location: _above(location) for location in known}
+    gone = {location for location, places in above.items() if places & before and not places & now}
+    return gone | {location for location in known if is_excluded(workspace, location)}
 
 
 def _differs(file: File, before: File | None) -> bool:

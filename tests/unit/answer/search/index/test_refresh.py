@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coreloop.answer.search.index.run import refresh_index
+from coreloop.answer.search.index.run import index_paths, refresh_index
 from coreloop.answer.search.index.search_index import search_files
 from coreloop.base.project.workspace import open_workspace
 from indexing import Indexed
@@ -36,14 +36,35 @@ def test_new_changed_renamed_and_removed_files_are_found_as_they_are_now(project
 
 def test_a_file_outside_of_the_settings_that_was_indexed_once_stays_up_to_date(project: Indexed):
     project.write({"coreloop.yaml": "search: {paths: [docs]}\n", "docs/a.md": "# A\n", "b.md": "# Heron\n"})
-    project.update("docs", "b.md")
     workspace = open_workspace(project.root)
+    index_paths(workspace, [*workspace.search_paths, project.root / "b.md"], now=datetime.now(UTC))
     (project.root / "b.md").write_text("# Pelican\n")
     refresh_index(workspace, now=datetime.now(UTC))
     assert (project.locations("heron"), project.locations("pelican")) == ([], ["b.md"])
     (project.root / "b.md").unlink()
     refresh_index(workspace, now=datetime.now(UTC))
     assert project.locations("pelican") == []
+
+
+@pytest.mark.parametrize("search", ["paths: [docs]", "exclude: [notes]", "exclude: ['notes/*.md']"])
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_what_the_settings_no_longer_name_is_removed_and_not_answered_from(
+    project: Indexed, search: str, is_asked: bool
+):
+    project.write({"docs/a.md": "# Heron\n", "notes/b.md": "# Heron\n"})
+    project.update()
+    project.write({"coreloop.yaml": f"search: {{{search}}}\n"})
+    workspace, now = open_workspace(project.root), datetime.now(UTC)
+    if is_asked:
+        refresh_index(workspace, now=now)
+    else:
+        counts = index_paths(workspace, workspace.search_paths, now=now).counts
+        assert counts == {"removed": 1, "unchanged": 1}
+    assert project.locations("heron") == ["docs/a.md"]
+    index_paths(workspace, [project.root / "notes"], now=now)
+    assert ("notes/b.md" in project.locations("heron")) == search.startswith("paths")
+    refresh_index(workspace, now=now)
+    assert ("notes/b.md" in project.locations("heron")) == search.startswith("paths")
 
 
 def test_a_file_without_text_is_read_once(project: Indexed):
