@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 @click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
 @verbose_option
 def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Output:
-    """Answer from the project's files; a failed answer is repaired.
+    """Answer from the project's files; beside it: index, search, repair.
 
-    New and changed files are read first. If no source says the answer, files that the settings do not name
-    are searched, and the question is asked again, at most twice; `repair show` lists what is still lacking.
-    `research` searches wider; `search` only lists passages, and `index` reads more files.
+    New and changed files are read first. A failed answer is repaired: if no source says it, files that the
+    settings do not name are searched, and the question is asked again, at most twice; `repair show` lists
+    what is still lacking, and `feedback` says that an answer was good or bad. `research` searches wider;
+    `search` only lists passages, and `index` reads more files.
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
 

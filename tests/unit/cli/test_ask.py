@@ -71,3 +71,18 @@ def test_gaps_are_listed_and_closed_on_a_narrow_screen(
     closing = entry_point(place, "repair", "show", "--close", first["id"])
     assert closing == (0, f"{first['id']}  closed; 1 gap left\n", "")
     assert last["id"] in entry_point(place, "repair", "show")[1]
+
+
+def test_a_user_who_only_asks_is_told_how_many_gaps_are_open(place: Path, entry_point):
+    (place / "coreloop.yaml").unlink(missing_ok=True)
+    ask(place, entry_point, RETURN_QUESTION)
+    todo = "dartlab-coreloop ask QUESTION"
+    assert entry_point(place)[1] == f"questions  1 asked, 0 gaps open\nnext       {todo}\n"
+    ask(place, entry_point, "Who won the chess tournament on Mars?")
+    todo = "dartlab-coreloop repair show"
+    assert entry_point(place)[1] == f"questions  2 asked, 1 gap open\nnext       {todo}\n"
+    lines = entry_point(place, "status")[1].splitlines()
+    assert [line.split(maxsplit=1) for line in lines[:2]] == [
+        ["questions", "2 asked, 1 gap open"],
+        todo.split(" ", 1),
+    ]

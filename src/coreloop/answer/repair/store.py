@@ -200,6 +200,11 @@ _KEPT: Final = {
 }
 
 
+_ASKED: Final = """
+SELECT (SELECT count(*) FROM answers), (SELECT count(*) FROM knowledge_gaps WHERE closed_at IS NULL)
+"""
+
+
 class RepairStore:
     """Feedback, gaps, suggestions, links, evidence and figures. Several threads and processes may use it.
 
@@ -366,6 +371,12 @@ class RepairStore:
     def answers(self, *, since: datetime) -> list[AnswerRow]:
         """Return the answers that ended since a time, in order."""
         return self._select(AnswerRow, "SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", since)
+
+    def asked(self) -> tuple[int, int]:
+        """Return how many answers ended, and how many gaps are open."""
+        with self._database.reading():
+            ((answers, gaps),) = self._database.rows(_ASKED)
+        return answers, gaps
 
     def forget_answer(self, run_id: str, question: str) -> None:
         """Remove what people said of an answer, its row, and the gaps of its question."""
