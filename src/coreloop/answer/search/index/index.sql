@@ -12,7 +12,7 @@ CREATE TABLE documents (
     title TEXT NOT NULL,
     indexed_at TEXT NOT NULL
 );
-CREATE TABLE named (path TEXT NOT NULL);
+CREATE TABLE named (id INTEGER PRIMARY KEY, paths TEXT NOT NULL);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,

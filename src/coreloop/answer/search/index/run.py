@@ -334,9 +334,7 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
             if is_gone or location in unnamed:
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
-        with sqlite.transaction(connection):
-            connection.execute("DELETE FROM named")
-            connection.executemany("INSERT INTO named VALUES (?)", [(name,) for name in _named(workspace)])
+        connection.execute("REPLACE INTO named VALUES (0, ?)", ("\n".join(_named(workspace)),))
         vectors = vectors_of(workspace)
         report.skipped.update(vectors.add(connection) if vectors else {})
     if others := report.skipped.pop(OTHER, []):
@@ -389,7 +387,8 @@ def _named(workspace: Workspace) -> set[str]:
 
 def _unnamed(workspace: Workspace, connection: sqlite3.Connection, known: Iterable[str]) -> set[str]:
     """The files that the settings named when the index was last written, and no longer name."""
-    now, before = _named(workspace), {row[0] for row in connection.execute("SELECT path FROM named")}
+    (stored,) = connection.execute("SELECT coalesce(max(paths), '') FROM named").fetchone()
+    now, before = _named(workspace), {*stored.split("\n")}
     if now == before:
         return set()
     above = {location: _above(location) for location in known}
