@@ -200,11 +200,6 @@ _KEPT: Final = {
 }
 
 
-_ASKED: Final = """
-SELECT (SELECT count(*) FROM answers), (SELECT count(*) FROM knowledge_gaps WHERE closed_at IS NULL)
-"""
-
-
 class RepairStore:
     """Feedback, gaps, suggestions, links, evidence and figures. Several threads and processes may use it.
 
@@ -374,8 +369,9 @@ class RepairStore:
 
     def asked(self) -> tuple[int, int]:
         """Return how many answers ended, and how many gaps are open."""
+        counts = "SELECT (SELECT count(*) FROM answers), count(*) FROM knowledge_gaps WHERE closed_at IS NULL"
         with self._database.reading():
-            ((answers, gaps),) = self._database.rows(_ASKED)
+            answers, gaps = self._database.rows(counts)[0]
         return answers, gaps
 
     def forget_answer(self, run_id: str, question: str) -> None:
