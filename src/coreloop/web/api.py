@@ -79,16 +79,16 @@ async def ask(call: HttpCall, body: bodies.AskRequest) -> bodies.AskReply:
 
 def _earlier(call: HttpCall, session: str) -> State:
     """Return the research to go on with, or the answer to deepen."""
-    state = read_run(call.service.deps.store, session)
+    state = read_run(call.service.store, session)
     if state.kind != ANSWER:
-        require_going(read_session(call.service.deps.store, session))
+        require_going(read_session(call.service.store, session))
     if state.question.split() != call.body.task.split():
         raise UsageError(f"session {session} asks another question; send its task, or no session")
     return state
 
 
 def _go_on(call: HttpCall, session: str) -> tuple[str, Job]:
-    resume_run(call.service.deps.store, session)
+    resume_run(call.service.store, session)
     job = queue_run(call.service.deps.queue, RESEARCH, session, is_new=False)
     call.service.workers.wake()
     return session, job
@@ -231,7 +231,7 @@ def search(call: HttpCall, body: bodies.SearchRequest) -> bodies.SearchReply:
 def list_runs(call: HttpCall, query: bodies.RunsQuery) -> bodies.RunsReply:
     """List runs, the newest first."""
     require_status(query.status)
-    rows = call.service.deps.store.runs(kind=query.kind, status=query.status, limit=query.limit)
+    rows = call.service.store.runs(kind=query.kind, status=query.status, limit=query.limit)
     return bodies.RunsReply(
         tuple(msgspec.convert(row, bodies.RunRowReply, from_attributes=True) for row in rows)
     )
@@ -240,7 +240,7 @@ def list_runs(call: HttpCall, query: bodies.RunsQuery) -> bodies.RunsReply:
 @route("GET", "/runs/{run_id}")
 def show_run(call: HttpCall) -> bodies.RunReply:
     """Show a run and its answer."""
-    return run_reply(read_run(call.service.deps.store, call.path("run_id")))
+    return run_reply(read_run(call.service.store, call.path("run_id")))
 
 
 @route("GET", "/runs/{run_id}/events", media_type=_EVENTS, also={204: None})
@@ -251,7 +251,7 @@ async def run_events(call: HttpCall) -> Response:
 
 async def stream_of(call: HttpCall, run_id: str) -> Response:
     """Stream a run from the client's last event on; 204 if it is over and the client has everything."""
-    after, store = call.last_event_id, call.service.deps.store
+    after, store = call.last_event_id, call.service.store
     state = await run_in_threadpool(read_run, store, run_id)
     newest = await run_in_threadpool(store.newest, [run_id])
     if state.is_terminal and newest.get(run_id, 0) <= after:
@@ -262,19 +262,19 @@ async def stream_of(call: HttpCall, run_id: str) -> Response:
 @route("POST", "/runs/{run_id}/pause", scope="run")
 def pause(call: HttpCall) -> bodies.StatusReply:
     """Let a run stop after its iteration."""
-    return _told(call, pause_run(call.service.deps.store, call.path("run_id")))
+    return _told(call, pause_run(call.service.store, call.path("run_id")))
 
 
 @route("POST", "/runs/{run_id}/stop", scope="run")
 def stop(call: HttpCall) -> bodies.StatusReply:
     """End a run."""
-    return _told(call, stop_queued(call.service.deps.store, call.service.deps.queue, call.path("run_id")))
+    return _told(call, stop_queued(call.service.store, call.service.deps.queue, call.path("run_id")))
 
 
 @route("POST", "/runs/{run_id}/resume", scope="run")
 def resume(call: HttpCall) -> bodies.StatusReply:
     """Let a paused run go on."""
-    return _told(call, go_on(call.service.deps.store, call.service.deps.queue, call.path("run_id")))
+    return _told(call, go_on(call.service.store, call.service.deps.queue, call.path("run_id")))
 
 
 def _told(call: HttpCall, state: State) -> bodies.StatusReply:

@@ -46,7 +46,7 @@ def answer_in(state: State) -> AgentResponse | AskReply | None:
 
 def end_of(service: Service, run_id: str) -> tuple[str, Any]:
     """Return what a stream ends with: ``answer`` and the status and the answer of a run, or ``error``."""
-    state = read_run(service.deps.store, run_id)
+    state = read_run(service.store, run_id)
     if state.status == "failed":
         return "error", error_response(failed(state))
     answer = answer_in(state)
@@ -64,7 +64,7 @@ def final_answer(service: Service, run_id: str) -> AgentResponse | AskReply | Re
     Problem
         The run has failed.
     """
-    state = read_run(service.deps.store, run_id)
+    state = read_run(service.store, run_id)
     answer = answer_in(state)
     if answer is None or state.status == "failed":
         raise failed(state)
@@ -111,7 +111,7 @@ async def follow(service: Service, run_id: str, after: int) -> AsyncIterator[Num
 
 
 def _read(service: Service, run_id: str, after: int) -> list[Numbered]:
-    return list(service.deps.store.read(run_id, after=after))
+    return list(service.store.read(run_id, after=after))
 
 
 class EventStream(Response):

@@ -25,7 +25,7 @@ from coreloop.runs.active_run import Interrupted, Run
 from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler, work
-from coreloop.runs.stores.store import open_store
+from coreloop.runs.stores.store import Store, open_store
 from coreloop.web.admission import Admission
 from coreloop.web.keys import ApiKey, SignIn, read_secret
 from coreloop.web.metrics import Metrics
@@ -308,6 +308,11 @@ class Service(Door):
     watch: RunWatch
     workers: Workers
     readable_at: list[float] = field(default_factory=lambda: [-_FRESH_S])
+
+    @property
+    def store(self) -> Store:
+        """The runs."""
+        return self.deps.store
 
     def require_databases(self) -> None:
         """Return if runs can be written, and jobs and the index read, or could a second ago.

@@ -3,11 +3,12 @@
 import asyncio
 import sys
 
-from coreloop.observe.adapters.otel import record_spans
 from opentelemetry.sdk.trace import TracerProvider
 from pydantic_agent import main
 from pydantic_ai.capabilities import Instrumentation
 from pydantic_ai.models.instrumented import InstrumentationSettings
+
+from coreloop.observe.adapters.otel import record_spans
 
 provider = TracerProvider()
 provider.add_span_processor(record_spans(sys.argv[2]))
