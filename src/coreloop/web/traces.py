@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.text import printable
 from coreloop.observe.importers.otlp_http import JSON, MAX_BYTES, PROTOBUF, decompressed, reply, spans_in
-from coreloop.observe.importers.received import Receiver
+from coreloop.observe.importers.received import UNFINISHED_S, Receiver
 from coreloop.web.problems import Problem, leaving, log, log_bug, problem_of
 from coreloop.web.route import authorised, read_body, send_in_time
 from coreloop.web.service import Door
@@ -64,12 +64,13 @@ class TracesEndpoint:
 
 
 def write_records(receiver: Receiver, door: Door) -> None:
-    """Write the records of quiet traces until the service shuts down; a full disk only delays them."""
-    told, wait_s = set[str](), EVERY_S
-    while not door.shutdown.wait(wait_s):
+    """Write the records of quiet traces, and of all when the service ends; a full disk only delays them."""
+    told, wait_s, is_over = set[str](), EVERY_S, False
+    while not is_over:
+        is_over = door.shutdown.wait(wait_s)
         wait_s = EVERY_S
         try:
-            for report in receiver.write_records(now_s=time.time()):
+            for report in receiver.write_records(now_s=time.time() + is_over * UNFINISHED_S):
                 log("traces", added=report.added, corrected=report.corrected, skipped=report.skipped)
         except WorkspaceError as error:
             log("error", error=str(error))

@@ -41,7 +41,8 @@ MODEL: Final = (
 )  # fmt: skip
 SESSION: Final = (
     "session.id", "gen_ai.conversation.id", "langfuse.session.id", "gcp.vertex.agent.session_id",
-    "mlflow.trace.session", "extra.metadata.thread_id", "extra.metadata.session_id",
+    "mlflow.trace.session", "ai.telemetry.metadata.sessionId", "extra.metadata.thread_id",
+    "extra.metadata.session_id",
 )  # fmt: skip
 _NAMES: Final = (
     "gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name", "mlflow.spanFunctionName",
@@ -62,6 +63,7 @@ _KNOWN: Final = (
 _NUMBERED: Final = re.compile(r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion))\.(\d+\..+)")
 _WRAPPED: Final = ("llm.input_messages", "llm.output_messages")
 _WRAPPERS: Final = {"message", "tool_call", "message_content"}
+_REPR: Final = re.compile(r"[A-Z]\w*\(\w+=")  # of an object of Python, which LlamaIndex's spans cut
 _MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(?:(user|assistant|tool)\.message|choice)")
 _DEEPEST: Final = 6
 
@@ -95,7 +97,8 @@ def question_of(attributes: Attributes) -> str | None:
 
 def answer_of(attributes: Attributes) -> str | None:
     """Return the answer if this span has it; empty if it is known to be."""
-    answer = next(filter(None, map(values.answer_in, map(attributes.get, _ANSWER))), None)
+    said = filter(None, map(values.answer_in, map(attributes.get, _ANSWER)))
+    answer = next((text for text in said if not _REPR.match(text)), None)
     return answer or ("" if values.first(attributes, *_ANSWER) == "" else None)
 
 

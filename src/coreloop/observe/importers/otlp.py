@@ -106,14 +106,19 @@ def _tool(span: TraceSpan, attributes: Mapping[str, Any]) -> TraceSpan | Skipped
 
 
 def _unwrapped(result: Any) -> tuple[Any, str | None]:
-    """The content of a message of LangChain, and its text if the message says that the tool failed."""
+    """What a tool gave inside the output of LangChain or LlamaIndex, and its text if that says it failed."""
     held = values.decoded(result)
     for key in ("output", "kwargs", "data"):
         held = held[key] if isinstance(held, dict) and isinstance(held.get(key), dict) else held
-    if not isinstance(held, dict) or held.get("type") != "tool" or "content" not in held:
+    if not isinstance(held, dict):
         return result, None
-    content = held["content"]
-    return content, (values.body_text(content) or "failed") if held.get("status") == "error" else None
+    if held.keys() >= {"raw_output", "is_error"}:
+        content, is_error = held["raw_output"], held["is_error"] is True
+    elif held.get("type") == "tool" and "content" in held:
+        content, is_error = held["content"], held.get("status") == "error"
+    else:
+        return result, None
+    return content, (values.body_text(content) or "failed") if is_error else None
 
 
 def _event(event: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
