@@ -82,15 +82,14 @@ def index(paths: tuple[Path, ...]) -> Output:
     """Read documents, tables, configuration and code for search.
 
     PATH is a file or a folder; without it, those of the setting ``search: paths``, by default the project.
-    Run it again after changes: only those are read.
+    Then what the setting does not name leaves the index. Run it again after changes: only those are read.
 
     Example: index docs src
     """
     from coreloop.answer.search.index.run import index_paths
 
     workspace = open_workspace(Path.cwd())
-    starts = [path.absolute() for path in paths] or workspace.search_paths
-    report = index_paths(workspace, starts, now=datetime.now(UTC))
+    report = index_paths(workspace, [path.absolute() for path in paths] or None, now=datetime.now(UTC))
     counts = {kind: report.counts[kind] for kind in _KINDS}
     skipped = [
         {"reason": reason, "files": len(places), "first": places[0]} for reason, places in _by_number(report)

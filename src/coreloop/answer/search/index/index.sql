@@ -1,7 +1,6 @@
 -- Files, and their passages with the words of `coreloop.answer.text.terms`. Of a file, its version decides
 -- whether it is read again; ``reason`` says why it has no text, or is "". A passage is of the ``kind`` text, or what the
 -- file declares: class, function (whose ``heading`` is the qualified name) or schema (``#`` and where it stands).
--- ``named`` is what the settings named when this was last written, so that what they no longer name is removed.
 -- ``start`` counts characters of the file's text, which has neither control nor invisible ones.
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
@@ -12,7 +11,6 @@ CREATE TABLE documents (
     title TEXT NOT NULL,
     indexed_at TEXT NOT NULL
 );
-CREATE TABLE named (id INTEGER PRIMARY KEY, paths TEXT NOT NULL);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,

@@ -4,7 +4,7 @@ import os
 import sqlite3
 import stat
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -135,7 +135,7 @@ def _seen(location: str, status: os.stat_result, schemas: Collection[str]) -> Fi
 
 NO_INDEX: Final = "no index yet; run `dartlab-coreloop index`"
 _SCRIPT: Final = Path(__file__).with_name("index.sql").read_text("utf-8")
-INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=10)
+INDEX: Final = sqlite.Schema("index", _SCRIPT, {"documents", "passages", "passage_words"}, version=9)
 _DOCUMENT: Final = "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?)"
 _PASSAGE: Final = "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)"
 _WORDS: Final = "INSERT INTO {} (rowid, heading, words) VALUES (?, ?, ?)"
@@ -240,13 +240,10 @@ class Coverage(NamedTuple):
         How many are, as they are.
     pending : tuple of File
         Those that are not, and indexed ones elsewhere that changed or were removed.
-    unnamed : set of str
-        Indexed ones that the settings no longer name.
     """
 
     fresh: int
     pending: tuple[File, ...]
-    unnamed: Collection[str] = ()
 
 
 def refresh_index(workspace: Workspace, *, now: datetime) -> str:
@@ -264,14 +261,14 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     """
     use_morphemes(wanted=workspace.settings.search.morphemes)
     root, has_index = workspace.root.resolve(), workspace.index_file.exists()
-    _, pending, unnamed = read_coverage(workspace) if has_index else Coverage(0, ())
-    if has_index and not (pending or unnamed):
+    pending = read_coverage(workspace).pending if has_index else ()
+    if has_index and not pending:
         return ""
     starts = [path for path in workspace.search_paths if os.path.lexists(path)]
     if pending:
         with reading(workspace.index_file) as connection:
             known = known_files(connection)  # new files are found below the starts, if they still are there
-        starts += [root / file.location for file in pending if file.location in known.keys() - unnamed]
+        starts += [root / file.location for file in pending if file.location in known]
     try:
         index_paths(workspace, starts, now=now)
     except WorkspaceError:  # a stranger who asks a service learns no path by it
@@ -282,7 +279,7 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     return ""
 
 
-def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -> IndexReport:
+def index_paths(workspace: Workspace, paths: Sequence[Path] | None, *, now: datetime) -> IndexReport:
     """Bring a project's index up to date with the files at or below some paths.
 
     A second process waits until the first is done. A killed process leaves every file either old or new;
@@ -290,8 +287,9 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
 
     Parameters
     ----------
-    paths : sequence of Path
-        Files or folders, absolute; they may be outside of the project.
+    paths : sequence of Path or None
+        Files or folders, absolute; they may be outside of the project. None for those of the setting
+        ``search: paths``: what it does not name leaves the index.
 
     Raises
     ------
@@ -304,7 +302,9 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
         connection.execute("PRAGMA synchronous = NORMAL")  # a power failure may lose the last commits
         known = known_files(connection)
         above = set[str]().union(*map(_above, known))
-        links = {path: path.parent.resolve() / path.name for path in paths}  # what was a file is not followed
+        wanted = workspace.search_paths if paths is None else paths
+        # what was a file is not followed
+        links = {path: path.parent.resolve() / path.name for path in wanted}
         starts = [one if location_of(one, root) in known else path.resolve() for path, one in links.items()]
         for start in starts:
             if not os.path.lexists(start) and location_of(start, root) not in above:
@@ -325,16 +325,12 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
                 report.counts["unchanged"] += 1
             if reason:
                 report.skipped[reason].append(file.location)
-        named, unnamed = (
-            {location_of(start, root) for start in starts},
-            _unnamed(workspace, connection, known),
-        )
+        named = {location_of(start, root) for start in starts}
         for location in sorted(known.keys() - found.keys()):
             is_gone = named & _above(location) and not os.path.lexists(root / location)
-            if is_gone or location in unnamed:
+            if is_gone or (paths is None and location not in workspace.schemas):
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
-        connection.execute("REPLACE INTO named VALUES (0, ?)", ("\n".join(_named(workspace)),))
         vectors = vectors_of(workspace)
         report.skipped.update(vectors.add(connection) if vectors else {})
     if others := report.skipped.pop(OTHER, []):
@@ -361,13 +357,12 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     """
     with reading(workspace.index_file) as connection:
         known = known_files(connection)
-        unnamed = _unnamed(workspace, connection, known)
     found = _found(workspace, [path.resolve() for path in starts or workspace.search_paths])
     pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
     others = [(file_at(workspace.root / name, name), known[name]) for name in known.keys() - found.keys()]
     changed = (file for file, before in others if file.version != before.version.partition(" ")[0])
-    return Coverage(fresh, (*pending, *changed), unnamed)
+    return Coverage(fresh, (*pending, *changed))
 
 
 def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
@@ -376,24 +371,6 @@ def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
         file.location: replace(file, reason=_EXCLUDED) if is_excluded(workspace, file.location) else file
         for file in files
     }
-
-
-def _named(workspace: Workspace) -> set[str]:
-    """What the settings name, and behind ``!`` what they exclude."""
-    root, search = workspace.root.resolve(), workspace.settings.search
-    paths = {location_of(path.resolve(), root) for path in workspace.search_paths}
-    return {*paths, *workspace.schemas, *(f"!{pattern}" for pattern in search.exclude)}
-
-
-def _unnamed(workspace: Workspace, connection: sqlite3.Connection, known: Iterable[str]) -> set[str]:
-    """The files that the settings named when the index was last written, and no longer name."""
-    (stored,) = connection.execute("SELECT coalesce(max(paths), '') FROM named").fetchone()
-    now, before = _named(workspace), {*stored.split("\n")}
-    if now == before:
-        return set()
-    above = {location: _above(location) for location in known}
-    gone = {location for location, places in above.items() if places & before and not places & now}
-    return gone | {location for location in known if is_excluded(workspace, location)}
 
 
 def _differs(file: File, before: File | None) -> bool:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from coreloop.answer.search.index.run import index_paths, refresh_index
-from coreloop.answer.search.index.search_index import search_files
+from coreloop.answer.search.index.search_index import entry_named, search_files
 from coreloop.base.project.workspace import open_workspace
 from indexing import Indexed
 
@@ -46,25 +46,22 @@ def test_a_file_outside_of_the_settings_that_was_indexed_once_stays_up_to_date(p
     assert project.locations("pelican") == []
 
 
-@pytest.mark.parametrize("search", ["paths: [docs]", "exclude: [notes]", "exclude: ['notes/*.md']"])
-@pytest.mark.parametrize("is_asked", [False, True])
-def test_what_the_settings_no_longer_name_is_removed_and_not_answered_from(
-    project: Indexed, search: str, is_asked: bool
-):
-    project.write({"docs/a.md": "# Heron\n", "notes/b.md": "# Heron\n"})
-    project.update()
-    project.write({"coreloop.yaml": f"search: {{{search}}}\n"})
-    workspace, now = open_workspace(project.root), datetime.now(UTC)
-    if is_asked:
-        refresh_index(workspace, now=now)
-    else:
-        counts = index_paths(workspace, workspace.search_paths, now=now).counts
-        assert counts == {"removed": 1, "unchanged": 1}
+@pytest.mark.parametrize("search", ["paths: [docs]", "exclude: [notes]", "exclude: ['./notes/*.md']"])
+def test_what_the_settings_do_not_name_is_removed_and_not_answered_from(project: Indexed, search: str):
+    project.write(
+        {"docs/a.md": "# Heron\n", "notes/b.md": "# Heron\n", "c.sql": "CREATE TABLE heron (a int);"}
+    )
+    project.write({"coreloop.yaml": "schemas: [c.sql]\n"})
+    index_paths(open_workspace(project.root), None, now=datetime.now(UTC))
+    project.write({"coreloop.yaml": f"schemas: [c.sql]\nsearch: {{{search}}}\n"})
+    workspace, is_excluded = open_workspace(project.root), search.startswith("exclude")
+    refresh_index(workspace, now=datetime.now(UTC))
+    assert ("notes/b.md" in project.locations("heron")) is not is_excluded
+    assert index_paths(workspace, None, now=datetime.now(UTC)).counts["removed"] == (not is_excluded)
     assert project.locations("heron") == ["docs/a.md"]
-    index_paths(workspace, [project.root / "notes"], now=now)
-    assert ("notes/b.md" in project.locations("heron")) == search.startswith("paths")
-    refresh_index(workspace, now=now)
-    assert ("notes/b.md" in project.locations("heron")) == search.startswith("paths")
+    assert entry_named(project.file, "c.sql#heron.a")
+    index_paths(workspace, [project.root / "notes"], now=datetime.now(UTC))
+    assert ("notes/b.md" in project.locations("heron")) is not is_excluded
 
 
 def test_a_file_without_text_is_read_once(project: Indexed):
