@@ -240,10 +240,13 @@ class Coverage(NamedTuple):
         How many are, as they are.
     pending : tuple of File
         Those that are not, and indexed ones elsewhere that changed or were removed.
+    elsewhere : tuple of File
+        Those of the pending ones that the settings do not name.
     """
 
-    fresh: int
-    pending: tuple[File, ...]
+    fresh: int = 0
+    pending: tuple[File, ...] = ()
+    elsewhere: tuple[File, ...] = ()
 
 
 def refresh_index(workspace: Workspace, *, now: datetime) -> str:
@@ -261,14 +264,11 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     """
     use_morphemes(wanted=workspace.settings.search.morphemes)
     root, has_index = workspace.root.resolve(), workspace.index_file.exists()
-    pending = read_coverage(workspace).pending if has_index else ()
+    _, pending, elsewhere = read_coverage(workspace) if has_index else Coverage()
     if has_index and not pending:
         return ""
     starts = [path for path in workspace.search_paths if os.path.lexists(path)]
-    if pending:
-        with reading(workspace.index_file) as connection:
-            known = known_files(connection)  # new files are found below the starts, if they still are there
-        starts += [root / file.location for file in pending if file.location in known]
+    starts += [root / file.location for file in elsewhere]
     try:
         index_paths(workspace, starts, now=now)
     except WorkspaceError:  # a stranger who asks a service learns no path by it
@@ -361,8 +361,8 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
     others = [(file_at(workspace.root / name, name), known[name]) for name in known.keys() - found.keys()]
-    changed = (file for file, before in others if file.version != before.version.partition(" ")[0])
-    return Coverage(fresh, (*pending, *changed))
+    changed = tuple(file for file, before in others if file.version != before.version.partition(" ")[0])
+    return Coverage(fresh, (*pending, *changed), changed)
 
 
 def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
