@@ -175,10 +175,8 @@ class SearchSettings:
         The address of your instance of SearXNG; none is public by default.
     paths : tuple of str
         Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts: by
-        default the project.
-    exclude : tuple of str
-        Files and folders that are never read, by their names or paths, also with ``*``: ``old``,
-        ``docs/drafts``, ``*.min.js``.
+        default the project. What follows ``!`` is never read: names, or paths with a ``/``, also with ``*``:
+        ``"!old"``, ``"!docs/drafts"``, ``"!*.min.js"``.
     morphemes : bool
         Compare Korean words by morphemes; off, since it needs the extra ``korean``.
     encoder : str or None
@@ -189,7 +187,6 @@ class SearchSettings:
     providers: tuple[SearchProvider, ...] = ("index",)
     searxng_url: str | None = None
     paths: tuple[str, ...] = (".",)
-    exclude: tuple[str, ...] = ()
     morphemes: bool = False
     encoder: str | None = None
 

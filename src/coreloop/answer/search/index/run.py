@@ -37,7 +37,7 @@ _IGNORED: Final = frozenset(
 # Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir).
 _AT_ONCE: Final = 200  # files of a transaction: one for each takes a fifth longer
 OTHER: Final = "other kind of file"
-_EXCLUDED: Final = "excluded by search: exclude"
+_EXCLUDED: Final = "excluded by search: paths"
 _MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
 
 
@@ -111,10 +111,11 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
 
 
 def is_excluded(workspace: Workspace, location: str) -> bool:
-    """Whether ``search: exclude`` names a file or a folder above it, by its name or, with ``/``, its path."""
+    """Whether ``search: paths`` has ``!`` and the name, or with ``/`` the path, of a file or its folders."""
+    patterns = (normpath(path[1:]) for path in workspace.settings.search.paths if path[:1] == "!")
     return any(
         fnmatchcase(place if "/" in pattern else place.rpartition("/")[2], pattern)
-        for pattern in map(normpath, workspace.settings.search.exclude)
+        for pattern in patterns
         for place in _above(location)
     )
 

@@ -46,15 +46,15 @@ def test_a_file_outside_of_the_settings_that_was_indexed_once_stays_up_to_date(p
     assert project.locations("pelican") == []
 
 
-@pytest.mark.parametrize("search", ["paths: [docs]", "exclude: [notes]", "exclude: ['./notes/*.md']"])
+@pytest.mark.parametrize("search", ["[docs]", "\n - !notes", "['.', '!./notes/*.md']"])
 def test_what_the_settings_do_not_name_is_removed_and_not_answered_from(project: Indexed, search: str):
     project.write(
         {"docs/a.md": "# Heron\n", "notes/b.md": "# Heron\n", "c.sql": "CREATE TABLE heron (a int);"}
     )
     project.write({"coreloop.yaml": "schemas: [c.sql]\n"})
     index_paths(open_workspace(project.root), None, now=datetime.now(UTC))
-    project.write({"coreloop.yaml": f"schemas: [c.sql]\nsearch: {{{search}}}\n"})
-    workspace, is_excluded = open_workspace(project.root), search.startswith("exclude")
+    project.write({"coreloop.yaml": f"schemas: [c.sql]\nsearch:\n paths: {search}\n"})
+    workspace, is_excluded = open_workspace(project.root), "!" in search
     refresh_index(workspace, now=datetime.now(UTC))
     assert ("notes/b.md" in project.locations("heron")) is not is_excluded
     assert index_paths(workspace, None, now=datetime.now(UTC)).counts["removed"] == (not is_excluded)
