@@ -76,7 +76,7 @@ def _compose(path: Path) -> yaml.Node | None:
         raise SettingsError(f"cannot be read ({error.strerror})", path=path) from error
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "nested too deeply, or has an unknown character"
+        problem = getattr(error, "problem", None) or "nested too deeply, or with a forbidden character"
         message = f"is not YAML: {problem}; quote texts that begin with ! or *"
         raise SettingsError(message, path=path, line=mark and mark.line + 1) from error
 
