@@ -2,8 +2,10 @@
 
 import asyncio
 import time
+import zlib
 from typing import Final
 
+import orjson
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,13 +13,17 @@ from starlette.types import Receive, Scope, Send
 
 from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.text import printable
-from coreloop.observe.importers.otlp_http import JSON, MAX_BYTES, PROTOBUF, decompressed, reply, spans_in
+from coreloop.observe.importers.otlp_http import PROTOBUF, spans_in, trace_service
 from coreloop.observe.importers.received import UNFINISHED_S, Receiver
 from coreloop.web.problems import Problem, leaving, log, log_bug, problem_of
 from coreloop.web.route import authorised, read_body, send_in_time
 from coreloop.web.service import Door
 
 PATH: Final = "/v1/traces"
+JSON: Final = "application/json"
+MAX_BYTES: Final = 64 << 20
+"""Of a body, decompressed: a collector sends some 8,192 spans at once, each with up to a conversation."""
+_GZIP: Final = 16 + zlib.MAX_WBITS
 _AT_ONCE: Final = 2  # chosen: each body may take `MAX_BYTES`, and some times as much while it is read
 EVERY_S: Final = 1.0
 _AGAIN_S: Final = 30.0
@@ -61,6 +67,43 @@ class TracesEndpoint:
     def _keep(self, body: bytes, coding: str, media_type: str) -> tuple[int, str]:
         spans = spans_in(decompressed(body, coding), media_type)
         return self._receiver.add(spans, now_s=time.time())
+
+
+def decompressed(body: bytes, coding: str) -> bytes:
+    """Return a body without its ``Content-Encoding``.
+
+    Raises
+    ------
+    UsageError
+        It is damaged, larger than `MAX_BYTES`, or of another coding than gzip.
+    """
+    if coding in {"", "identity"}:
+        return body
+    if coding != "gzip":
+        raise UsageError("Content-Encoding may be gzip or absent")
+    decompressor = zlib.decompressobj(_GZIP)
+    try:
+        data = decompressor.decompress(body, MAX_BYTES)
+    except zlib.error as error:
+        raise UsageError("the body is not gzip, as its Content-Encoding says") from error
+    if not decompressor.eof:
+        raise UsageError(f"the body is cut, or has more than {MAX_BYTES:,} bytes without gzip")
+    return data
+
+
+def reply(media_type: str, *, rejected: int = 0, message: str = "") -> bytes:
+    """Return the body of a response: of success, or what was not kept, or a ``Status`` with an error.
+
+    A ``Status`` has its message where a partial success has it, and no count.
+    """
+    if media_type == PROTOBUF:
+        service = trace_service()
+        partial = service.ExportTracePartialSuccess(rejected_spans=rejected, error_message=message)
+        answer = service.ExportTraceServiceResponse(partial_success=partial) if rejected else partial
+        return bytes(answer.SerializeToString()) if message else b""
+    if not rejected:
+        return orjson.dumps({"message": message} if message else {})
+    return orjson.dumps({"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": message}})
 
 
 def write_records(receiver: Receiver, door: Door) -> None:

@@ -59,6 +59,21 @@ def test_people_get_the_texts_and_what_is_wrong(project: Path, run: Run, words: 
     assert ("1 file not read, first shop/torn.json: " in done.stderr) is is_read
 
 
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "made = [FunctionTool.from_defaults(fn=one) for one in (add, sums.take)]",
+        "made = [FunctionTool.from_defaults(one) for one in BOTH]",
+        "for one in sums.BOTH:\n    agent.tools.append(FunctionTool.from_defaults(fn=one))",
+    ],
+)
+def test_a_loop_makes_tools_of_functions(tmp_path: Path, run: Run, loop: str):
+    functions = 'def add(a):\n    """Adds."""\ndef take(a):\n    """Takes."""\nBOTH = [add, take]\n'
+    (tmp_path / "sums.py").write_text(functions)
+    (tmp_path / "desk.py").write_text(f"import sums\nfrom sums import BOTH, add\n{loop}\n")
+    assert [tool["tool"] for tool in json.loads(run("tools", "--json").stdout)] == ["add", "take"]
+
+
 def test_programs_get_the_same_facts(project: Path, run: Run):
     (tool,) = json.loads(run("tools", "--json").stdout)
     assert tool == {

@@ -50,11 +50,8 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
         todo = "correct it; until then the checks use defaults"
         yield Diagnosis("settings", "fault", str(setup.refused), todo)
     elif not (setup.workspace.root / FILE_NAME).is_file():
-        message = (
-            f"there is no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
-        )
-        yield Diagnosis(
-            "settings", "warning", message, "run dartlab-coreloop init --confirm in the repository"
-        )
+        message = f"no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
+        todo = "run dartlab-coreloop init --confirm in the repository"
+        yield Diagnosis("settings", "warning", message, todo)
     else:
         yield Diagnosis("settings", "ok", f"{setup.workspace.root / FILE_NAME} is valid")

@@ -12,6 +12,7 @@ from typing import Any, Final
 from coreloop.base.record_lines import MAX_CHARS
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers import trace_values as values
+from coreloop.observe.importers.message_forms import error_in, result_of
 from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.spans import TraceSpan, scored
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace
@@ -85,8 +86,9 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     if kind == "tool":
         return _tool(common, attributes)
     messages = known.conversation_of(attributes, events)
-    question = values.question_in(messages) or known.question_of(attributes)
-    answer, reply, chat = known.answer_of(attributes), read_messages(messages[-1:]), read_messages(messages)
+    chat, reply = read_messages(messages), read_messages(messages[-1:])
+    question = chat.last_question or known.question_of(attributes)
+    answer = known.answer_of(attributes)
     if answer is None and reply.answer_chars is not None:
         answer = reply.answer
     messages = messages if chat.calls.all or chat.n_unpaired else []
@@ -112,13 +114,11 @@ def _unwrapped(result: Any) -> tuple[Any, str | None]:
         held = held[key] if isinstance(held, dict) and isinstance(held.get(key), dict) else held
     if not isinstance(held, dict):
         return result, None
-    if held.keys() >= {"raw_output", "is_error"}:
-        content, is_error = held["raw_output"], held["is_error"] is True
-    elif held.get("type") == "tool" and "content" in held:
-        content, is_error = held["content"], held.get("status") == "error"
-    else:
+    is_message = held.get("type") == "tool" and "content" in held
+    if not is_message and not held.keys() >= {"raw_output", "is_error"}:
         return result, None
-    return content, (values.body_text(content) or "failed") if is_error else None
+    given = result_of({**held, "output": held.get("raw_output", held.get("content"))})
+    return given["content"], given["error"]
 
 
 def _event(event: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
@@ -136,7 +136,8 @@ def _error(
     codes += map(attributes.get, _CODES)
     if kind is None and not any(code in _FAILED for code in codes):
         return None
-    messages = [known.exception_in(about) for name, about in events if name == "exception"]
+    raised = [about for name, about in events if name == "exception"]
+    messages = [error_in(about, "exception.type", "exception.message") for about in raised]
     messages += [values.first(inside, "message", "description"), named.get("statusmessage")]
     messages += map(attributes.get, _MESSAGES)
     return next(filter(None, map(values.text, messages)), None) or kind or _NO_MESSAGE

@@ -207,10 +207,7 @@ def _told(spans: Sequence[TraceSpan]) -> list[TracedCall]:
         is_new = read_messages(span.messages).question is not None
         messages = span.messages if is_new else [*messages, *span.messages]  # only what is new was sent
         chat, same = read_messages(messages), Counter[Hashable]()
-        chat.calls.ask(None, "", {})  # has what the user wrote after the last call
-        *asked, _ = chat.calls.all
-        turns = [index for index, call in enumerate(chat.calls.all) if call.user_texts]
-        for call in asked[earlier.setdefault(chat.question, turns[-1] if turns else 0) :]:
+        for call in chat.calls.all[earlier.setdefault(chat.question, chat.n_earlier) :]:
             key = (chat.question, call.name, size_bytes(call.args))
             same[key] += 1
             known = calls.get((key, same[key]))

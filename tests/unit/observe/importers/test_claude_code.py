@@ -203,16 +203,7 @@ def test_task_of_a_sub_agent_is_a_request_inside_its_turn(tmp_path: Path) -> Non
 
 def test_sub_agent_whose_turn_is_unknown_is_a_request_without_a_session(tmp_path: Path) -> None:
     session = Session().user("q").calls("Task").result("x").says("done")
-    inner, _ = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP))
-    assert (inner.parent_id, inner.session_id) == (None, None)
-
-
-def test_session_named_as_a_path_leads_to_no_other_file(tmp_path: Path) -> None:
-    other = Session().user("q").calls("Task").result("x")
-    other.lines[2]["toolUseResult"] = {"agentId": "a1"}
-    write_lines(tmp_path / "other.jsonl", other.lines)
-    lines = [{**line, "isSidechain": True, "sessionId": "../other"} for line in _LOOKED_UP.lines]
-    [inner] = requests("claude-code", write_lines(tmp_path / "p" / "subagents" / "agent-a1.jsonl", lines))
+    _, inner = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP))
     assert (inner.parent_id, inner.session_id) == (None, None)
 
 

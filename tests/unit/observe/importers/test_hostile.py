@@ -121,25 +121,21 @@ SOUND: dict[str, Any] = {
                     "uuid": "u",
                     "input": [{"role": "user", "content": "왜?"}],
                     "scores": {"exact": {"value": "C"}},
-                    "output": {"choices": [{"message": {"role": "assistant", "content": "so"}}]},
-                    "attachments": {"a": "x"},
-                    "events_data": {"messages": [{"role": "user", "content": "왜?"}]},
-                    "events": [
-                        {"event": "model", "input_refs": [[0, 1]], "output": {"choices": []}},
+                    "messages": [
+                        {"role": "user", "content": "왜?"},
                         {
-                            "event": "tool",
-                            "function": "show",
-                            "arguments": {"axis": "attachment://a"},
-                            "error": {"type": "timeout", "message": "no"},
-                            "timestamp": "2026-04-25T09:00:01Z",
+                            "role": "assistant",
+                            "tool_calls": [{"id": "c", "function": "show", "arguments": {"a": 1}}],
                         },
                         {
-                            "event": "span_begin",
-                            "id": "s",
-                            "type": "scorers",
-                            "timestamp": "2026-04-25T09:00:01Z",
+                            "role": "tool",
+                            "tool_call_id": "c",
+                            "content": "x",
+                            "error": {"type": "timeout", "message": "no"},
                         },
                     ],
+                    "total_time": 1.5,
+                    "events": [{"event": "tool", "timestamp": "2026-04-25T09:00:01Z"}],
                 }
             ],
         }
