@@ -28,7 +28,7 @@ def test_a_dry_run_of_two_lines_has_diff_and_evidence_in_forty_lines(
     assert len(out.splitlines()) <= 40
     assert all(f"+    {line}" in out for line in LINES)
     assert out.count("evidence cand-2026-04-25-00") == len(LINES)
-    assert "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers" in " ".join(out.split())
+    assert "follows: 58 of 61 calls, 31 cases; does not: 17 of 26, 12 cases" in " ".join(out.split())
     assert "Candidate-Key" not in out
     _, long, _ = entry_point(project.root, "promote", *tool, "-v")
     assert "Candidate-Key" in long

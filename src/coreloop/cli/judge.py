@@ -1,7 +1,6 @@
 """``dartlab-coreloop judge``."""
 
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +27,6 @@ from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, kept_s
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import newest_by_key
 
-_PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
 _MAX_SHOWN: Final = 10
 """Items: each has two lines of one screen."""
 
@@ -58,7 +56,8 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
         return _queue(workspace)
     if verdict is None:
         item, effects = read_item(workspace, wanted), read_kept(workspace).effects
-        facts = with_untrusted(item, *_texts(item.id), "questions", "failing", "working", "calls", "error")
+        of_record = ("text",) if item.key is not None else ("id", "text")
+        facts = with_untrusted(item, *of_record, "questions", "failing", "working", "calls", "error")
         return Output(facts, _item_lines(item, _measured(workspace), effects), for_people(_next(item)))
     name = verdicts.judge_name(by or "", workspace.root)
     judgment, path = verdicts.judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
@@ -85,11 +84,6 @@ def _queue(workspace: Workspace) -> Output:
     answer = "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]"
     notes += for_people([answer, "P pass, T tolerable, C caution, V violation"] if waiting else [])
     return Output(facts, _waiting_lines(waiting, _measured(workspace)), notes)
-
-
-def _texts(id: str) -> tuple[str, ...]:
-    """The fields of an item that are of a record: of a request, its id too."""
-    return ("text",) if _PROPOSAL.fullmatch(id) else ("id", "text")
 
 
 def _measured(workspace: Workspace) -> dict[str, str]:

@@ -18,7 +18,7 @@ from coreloop.cli.output import ProgressBar, say
 if TYPE_CHECKING:
     from coreloop.learn.facts.schema import Absent, LogOddities
     from coreloop.learn.mine.window import Window
-    from coreloop.learn.propose import PatternResult, RefineResult
+    from coreloop.learn.propose import Night, PatternResult, RefineResult
     from coreloop.observe.reading.outcome import Unseen
 
 
@@ -100,10 +100,13 @@ def mined_facts(result: "PatternResult | RefineResult") -> dict[str, object]:
     }
 
 
-def written_notes(paths: tuple[Path, ...]) -> Iterator[str]:
-    """Say which files a run wrote."""
-    yield from (f"wrote {path}" for path in paths)
-    if not paths:
+def written_notes(night: "Night") -> Iterator[str]:
+    """Say which files a run wrote, or why none."""
+    yield from (f"wrote {path}" for path in night.paths)
+    if night.stays is not None:
+        since = f"today's file has the proposals since {night.stays.since}"
+        yield f"only shown: {since}; --out FOLDER writes these elsewhere"
+    elif not night.paths:
         yield "no record in these days, so nothing was written"
 
 

@@ -63,7 +63,6 @@ def promote(
 
     Example: promote --tool list_orders --confirm
     """
-    from coreloop.admin.init.new_settings import reach_todo
     from coreloop.promote.run import PromoteRequest, plan_promotion
 
     if unnamed is not None:
@@ -83,8 +82,7 @@ def promote(
         return _confirm(workspace, request)
     plan, left_out = plan_promotion(workspace, request)
     lines, notes = plan_lines(plan, is_verbose=verbose), _left_out_lines(left_out, is_verbose=verbose)
-    reach = [f"reach: {reach_todo(workspace)}"] if plan.reach is None else []
-    return Output(_facts(plan), lines, [*notes, *reach], code=int(bool(plan.obstacles)))
+    return Output(_facts(plan), lines, notes, code=int(bool(plan.obstacles)))
 
 
 @click.command(cls=Command)
@@ -210,7 +208,7 @@ def _done_lines(result: "PromoteResult") -> Iterator[str]:
         yield f"pull request  {pull.url}{' (draft)' if pull.draft else ''}"
     if pull is None and plan is not None:
         yield f"text          {body}"
-        yield f"patch         {result.patch}, for git am --keep-non-patch"
+        yield f"patch         {result.patch}\n              for git am --keep-non-patch"
         yield from _next_lines(result, plan)
 
 

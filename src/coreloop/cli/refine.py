@@ -69,7 +69,8 @@ def refined_lines(refined: RefineResult, *, is_verbose: bool = False) -> Iterato
     statements, n_groups = document.statements, len(document.counterexamples)
     n_hints = sum(bool(row.suggestion) for row in document.errors[:_MAX_ERRORS])
     n_shown = MAX_SHOWN if is_verbose else max(1, _MAX_STATEMENTS - n_hints)
-    yield f"{window_text(window)}; {entries_counted(document, n_groups, 'failing group')}, in the draft"
+    counts = entries_counted(document, n_groups, "failing group")
+    yield f"{window_text(window)}; {counts}{'' if refined.stays else ', in the draft'}"
     if window.n_records() > MAX_REQUESTS:
         yield f"errors and statements are of {MAX_REQUESTS:,} records, drawn evenly"
     yield from error_lines(document.errors, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
@@ -123,7 +124,7 @@ def _facts(result: RefineResult) -> dict[str, object]:
             "n_settled": found.n_settled,
             "withheld": listed(found.withheld),
             **untrusted({"undefined": found.undefined}),
-            "questions": found.questions,
+            "reasons": found.reasons,
         },
         "errors": listed(document.errors),
         "statements": listed(document.statements),
@@ -140,8 +141,7 @@ def unproposed_lines(found: FoundStatements, *, max_shown: int) -> Iterator[str]
         yield f"  {noun} not proposed: already promoted, open or rejected (known)"
     if found.undefined:
         about = f"  not proposed: statements about {', '.join(found.undefined)}"
-        yield wrap(f"{about}: no definition, or several; name one under tools: in coreloop.yaml")
-        yield from (f"    {question}" for question in found.questions)
+        yield wrap(f"{about}: {'; '.join(found.reasons)}")
         for one in found.withheld[:max_shown]:
             yield wrap(f"    {one.text} ({sides_text(one, one.sides)})")
 

@@ -134,8 +134,13 @@ def read_next_step(workspace: Workspace, *, now: datetime, mined: Mined | None =
 
 def night_notes(night: Night, request: NightRequest, *, now: datetime) -> Iterator[str]:
     """Say which files a run wrote and, of a project's own records and files, what to do next."""
-    yield from written_notes(night.paths)
-    if night.paths and request.out is None and request.mining.in_dir is None and not request.sanitized:
+    yield from written_notes(night)
+    if (
+        (night.paths or night.stays)
+        and request.out is None
+        and request.mining.in_dir is None
+        and not request.sanitized
+    ):
         yield hung("next: ", read_next_step(night.mined.workspace, now=now, mined=night.mined))
 
 

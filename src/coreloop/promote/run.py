@@ -1,7 +1,7 @@
 """The use cases of promotion: choose proposals, plan, or open the draft pull request."""
 
 import difflib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -16,9 +16,10 @@ from coreloop.base.github.connect import Connect, connect_forge
 from coreloop.base.project.tools import logged_names
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.descriptions.find_tools import find_tools, why_undefined
 from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
-from coreloop.learn.proposals.proposal_files import read_proposals
+from coreloop.learn.proposals.proposal_files import ProposalsFile, read_proposals
 from coreloop.learn.verdicts.judge import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
@@ -127,10 +128,11 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
             else:
                 left_out.append(f"{entry.id}: {printable(reason)}")
     if not proposals:
-        left_out = list(dict.fromkeys([*_decided_before(workspace, tool, standpoints), *left_out]))
-        if not left_out:
-            raise UsageError(_no_entry(tool, files))
-        name, reasons = printable(tool), "; ".join(left_out[:3])
+        known = _decided_before(workspace, tool, standpoints)
+        if tool not in of_entries and not known:
+            raise UsageError(_no_entry(tool, of_entries, files))
+        left_out = [*dict.fromkeys([*known, *left_out, *_unproposed(tool, documents, workspace)])]
+        name, reasons = printable(tool), "; ".join(left_out[:3]) or "run refine when more is recorded"
         then = f". dartlab-coreloop effect --tool {name} shows what it did" if "merged on" in reasons else ""
         raise RefusedError(f"no line about {name} waits: {reasons}{then}")
     return tuple(proposals), tuple(left_out)
@@ -160,28 +162,34 @@ def _about(tool: str, entries: Collection[Entry]) -> list[Statement | Candidate]
     return sorted(with_text, key=lambda entry: isinstance(entry, Candidate))
 
 
-def _no_entry(tool: str, files: list[Path]) -> str:
+def _unproposed(tool: str, documents: list[ProposalsFile], workspace: Workspace) -> Iterator[str]:
+    """Why lines about a tool that were found are not proposed."""
+    yield from why_undefined(find_tools({tool}, workspace, only_places=True), workspace)
+    for entry in (entry for document in documents for entry in document.entries if entry.tool == tool):
+        if isinstance(entry, Candidate) and not entry.suggested_append:
+            yield f"{entry.id}: {printable(entry.refused or 'it has no text')}"
+
+
+def _no_entry(tool: str, tools: Collection[str], files: list[Path]) -> str:
     """Say that no entry is about a tool, and which tool may have been meant."""
-    tools = sorted({entry.tool for file in files for entry in read_proposals(file).entries})
-    names = ", ".join(file.name for file in files)
-    if tool in tools:
-        return f"{names}: no line about {printable(tool)} yet; run refine and pattern when more is recorded"
-    close = difflib.get_close_matches(tool, tools, n=1)
+    close = difflib.get_close_matches(tool, sorted(tools), n=1)
     hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
-    return f"{names}: no entry about {printable(tool)}; {hint}"
+    return f"{', '.join(file.name for file in files)}: no entry about {printable(tool)}; {hint}"
 
 
 def _decided_before(workspace: Workspace, tool: str, standpoints: Collection[Standpoint]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
-    branches = {its.key: its.name for its in open_branches(Repository(workspace.root))}
-    own = [one for one in standpoints if one.is_about(tool) and one.state not in UNDECIDED]
-    waiting = {one.id: branches.get(one.key) for one in own if one.state is ProposalState.OPEN}
-    waits = {id: f"waits on branch {printable(name)}" for id, name in waiting.items() if name}
-    return [f"{one.id}: {waits.get(one.id) or _reason(one)}" for one in own]
+    own = [one for one in standpoints if one.is_about(tool) and one.state is not ProposalState.FOUND]
+    opened = {one.key for one in own if one.state is ProposalState.OPEN}
+    branches = {its.key: its.name for its in open_branches(Repository(workspace.root)) if its.key in opened}
+    waits = {key: f"waits on branch {printable(name)}" for key, name in branches.items()}
+    return [f"{one.id}: {waits.get(one.key) or _reason(one)}" for one in own]
 
 
 def _reason(standpoint: Standpoint) -> str:
     judgment, state, its = standpoint.judgment, standpoint.state, standpoint.promotion
+    if state is ProposalState.WAITING and standpoint.last is not None:
+        return f"promote it alone, with --candidate {standpoint.last.path} --id {standpoint.id}"
     if state is ProposalState.REJECTED and judgment is not None:
         return f"rejected by {printable(judgment.judged_by)}: {judgment.verdict.named}"
     if state is ProposalState.REVERTED:
