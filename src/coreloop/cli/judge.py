@@ -15,7 +15,6 @@ from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.cli.effect import effect_text
-from coreloop.cli.mining_options import skipped_lines
 from coreloop.cli.options import choice_option, id_option
 from coreloop.cli.output import Command, Output, cut, for_people, wrap
 from coreloop.learn.effect.effect import Effect
@@ -80,7 +79,7 @@ def _queue(workspace: Workspace) -> Output:
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
-    notes = [*skipped_lines(judgments.skipped, "judgments"), *map(printable, damaged_files(workspace))]
+    notes = [*judgments.skipped_lines(), *map(printable, damaged_files(workspace))]
     answer = "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]"
     notes += for_people([answer, "P pass, T tolerable, C caution, V violation"] if waiting else [])
     return Output(facts, _waiting_lines(waiting, _measured(workspace)), notes)

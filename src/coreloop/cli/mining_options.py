@@ -131,9 +131,3 @@ def absent_lines(absent: "Mapping[str, Absent]") -> Iterator[str]:
         verb = "has" if field.n == 1 else "have"
         first = printable(field.first)
         yield f"{number_of(field.n, 'record')} {verb} an unusable {name}, first in {first}: read as absent"
-
-
-def skipped_lines(skipped: Mapping[str, int], noun: str) -> Iterator[str]:
-    """Yield how many lines were skipped, by reason."""
-    for reason, count in sorted(skipped.items()):
-        yield f"{number_of(count, 'line')} of {noun} skipped: {reason}"

@@ -17,7 +17,6 @@ from coreloop.cli.mining_options import (
     more_lines,
     night_options,
     oddity_lines,
-    skipped_lines,
     window_text,
 )
 from coreloop.cli.options import SHARE, int_option
@@ -55,7 +54,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     result = run_pattern(workspace, request, now=now)
     notes = [
         *(_notes(result, workspace.audit_notes_dir) if options["with_notes"] else ()),
-        *skipped_lines(result.mined.judgments.skipped, "judgments"),
+        *result.mined.judgments.skipped_lines(),
     ]
     for path in result.removed:
         days = workspace.settings.retention_days

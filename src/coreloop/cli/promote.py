@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from coreloop.promote.axis import AxisCase, AxisGate
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
-    from coreloop.promote.reach import Measured
     from coreloop.promote.replay import Replay
     from coreloop.promote.revert import Revert
     from coreloop.promote.run import PromoteRequest, PromoteResult
@@ -230,20 +229,15 @@ def _next_lines(result: "PromoteResult", plan: "Plan") -> Iterator[str]:
 
 
 def _facts(plan: "Plan") -> dict[str, object]:
+    reach = fields_of(plan.reach, "ok", "source", "missing", "caps", "elsewhere") if plan.reach else {}
     return {
         "target": f"{plan.path}::{plan.proposal.symbol}",
         "candidates": [fields_of(proposal, "id", "key", "phase", "lines") for proposal in plan.proposals],
         "removed": plan.edited.removed,
         **fields_of(plan, "base", "base_sha", "diff"),
-        "reach": _reach_facts(plan.reach),
+        "reach": {"measured": plan.reach is not None, **reach},
         **fields_of(plan, "replay", "measured", "branch", "message", "title", "body", "obstacles", "notes"),
     }
-
-
-def _reach_facts(reach: "Measured | None") -> dict[str, object]:
-    if reach is None:
-        return {"measured": False}
-    return {"measured": True, **fields_of(reach, "ok", "source", "missing", "caps", "elsewhere")}
 
 
 def _revert_lines(plan: "Revert", *, on_github: bool) -> Iterator[str]:

@@ -17,7 +17,6 @@ from coreloop.cli.mining_options import (
     more_lines,
     night_options,
     oddity_lines,
-    skipped_lines,
     window_text,
 )
 from coreloop.cli.options import int_option, verbose_option
@@ -50,7 +49,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
     """
     request = NightRequest(excluded=tuple(exclude_types.split(",")), **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now)
-    skipped = skipped_lines(result.mined.judgments.skipped, "judgments")
+    skipped = result.mined.judgments.skipped_lines()
     return Output(
         _facts(result),
         refined_lines(result, is_verbose=verbose),

@@ -35,7 +35,6 @@ from coreloop.learn.proposals.entry import Candidate, Entry, ErrorRow, Search, S
 from coreloop.learn.proposals.proposal_files import (
     CandidatesFile,
     CounterexamplesFile,
-    ProposalsFile,
     markdown,
     read_night,
 )
@@ -378,19 +377,14 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
     with locked(folder):
         known = read_night(path, type(document)) if path.exists() else document
         document = replace(document, ids=known.ids).with_ids()
-        if _hides(document, known) and request.out is None:
+        is_less = document.window.since > known.window.since or document.window.until < known.window.until
+        if is_less and request.out is None and any(entry.suggested_append for entry in known.entries):
             return replace(result, document=document, stays=known.window)
         if request.sanitized:
             document = document.shared(result.words)
         write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
         write_private(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return replace(result, document=document, paths=(path, draft))
-
-
-def _hides(document: ProposalsFile, known: ProposalsFile) -> bool:
-    """Whether a file of fewer days would take the place of one with proposals."""
-    is_less = document.window.since > known.window.since or document.window.until < known.window.until
-    return is_less and any(entry.suggested_append is not None for entry in known.entries)
 
 
 def _vocabulary(workspace: Workspace, names: Collection[str], passed: Passed = lambda _: ()) -> Vocabulary:

@@ -122,7 +122,7 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
             reason = _unfit(entry, proposals, decided)
             if reason is None:
                 proposal = checked_proposal(entry, document, workspace.settings)
-                reason = _conflict(proposal, proposals, workspace)
+                reason = _conflict(proposal, proposals[0], workspace) if proposals else None
             if reason is None:
                 proposals.append(proposal)
             else:
@@ -147,10 +147,9 @@ def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
         As `read_proposal` does; or it was rejected.
     """
     proposal = read_proposal(path, wanted, workspace.settings)
-    states = {one.key: one for one in kept_states(workspace, read_verdicts(workspace.judgments_dir))}
-    standpoint = states.get(proposal.key)
-    if standpoint is not None and standpoint.state is ProposalState.REJECTED:
-        reason = _reason(standpoint)
+    states = kept_states(workspace, read_verdicts(workspace.judgments_dir))
+    rejected = {one.key: _reason(one) for one in states if one.state is ProposalState.REJECTED}
+    if (reason := rejected.get(proposal.key)) is not None:
         raise HumanDecidesError(f"{proposal.id} was {reason}; judge it P (pass) or T (tolerable) first")
     return (proposal,), ()
 
@@ -210,14 +209,12 @@ def _unfit(entry: Statement | Candidate, proposals: list[Proposal], decided: dic
     return "another line says the same or more" if is_known else None
 
 
-def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspace) -> str | None:
-    """Why a proposal cannot be in the same pull request as the others."""
-    if not proposals:
-        return None
-    if proposal.target != proposals[0].target:
+def _conflict(proposal: Proposal, lead: Proposal, workspace: Workspace) -> str | None:
+    """Why a proposal cannot be in the same pull request as the first."""
+    if proposal.target != lead.target:
         return f"its text is {proposal.target}"
     in_sections = workspace.settings.docstring.placement == "section"
-    if in_sections and proposal.section != proposals[0].section:
+    if in_sections and proposal.section != lead.section:
         return f"it is for {proposal.section}: run again after this is merged"
     return None
 

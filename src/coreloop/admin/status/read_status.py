@@ -16,7 +16,6 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
-from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
@@ -75,9 +74,6 @@ def read_status(
     """
     repository, promotions, promoted, notes = _read_history(workspace, now, environ)
     judgments = read_verdicts(workspace.judgments_dir)
-    unread = (
-        f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
-    )
     effects = Effects() if mined is None else read_kept(workspace)
     is_read = mined is not None
     if not is_read and (mining.in_dir is not None or workspace.records_dir.is_dir()):
@@ -92,6 +88,7 @@ def read_status(
     log, sieved = None, None
     if mined is not None:
         log, sieved = _read_log(mined, states, now, has_candidates=has_candidates)
+    damaged = map(printable, damaged_files(workspace))
     since = datetime.combine(window(now.date()).since, time(), UTC)
     status = Status(
         generated_at=now,
@@ -107,7 +104,7 @@ def read_status(
         effects=effects.effects,
         measured=_measured(workspace, states),
         how_to_record=how_to_record(workspace),
-        notes=(*notes, *filter(None, [effects.problem]), *unread, *map(printable, damaged_files(workspace))),
+        notes=(*notes, *filter(None, [effects.problem]), *judgments.skipped_lines(), *damaged),
     )
     return replace(status, alarms=find_alarms(status))
 
