@@ -66,8 +66,8 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
     UnprovenError
         The lines would not be read as what they are, or a section would gain or lose a line.
     """
-    if not "".join(wanted.lines).isprintable():
-        raise UnprovenError("a line contains a control, format or other invisible character")
+    if not wanted.lines or not "".join(wanted.lines).isprintable():
+        raise UnprovenError("there are no lines, or one has a control, format or other invisible character")
     before = read(value)
     placement = place(before, wanted, indent=indent or "")
     if placement is None:

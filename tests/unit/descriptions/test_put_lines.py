@@ -203,7 +203,7 @@ def test_lines_are_replaced_by_others(replaced, left, rest):
         (["x: y"], LINES, "absent"),
         (OLD[:1], OLD[1:2], "none added"),
         (OLD[:1], ["- When: a\nb"], "invisible"),
-        (OLD[:1], [], "none added"),
+        (OLD[:1], [], "no lines"),
     ],
     ids=["absent", "partly absent", "twice", "not a bullet", "nothing new", "hostile", "nothing"],
 )
