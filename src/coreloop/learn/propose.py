@@ -377,11 +377,12 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
     with locked(folder):
         known = read_night(path, type(document)) if path.exists() else document
         document = replace(document, ids=known.ids).with_ids()
-        is_less = document.window.since > known.window.since or document.window.until < known.window.until
-        if is_less and request.out is None and any(entry.suggested_append for entry in known.entries):
-            return replace(result, document=document, stays=known.window)
         if request.sanitized:
             document = document.shared(result.words)
+        is_less = document.window.since > known.window.since or document.window.until < known.window.until
+        is_own = request.out is None and not request.sanitized  # what is to be shared is always written
+        if is_less and is_own and any(entry.suggested_append for entry in known.entries):
+            return replace(result, document=document, stays=known.window)
         write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
         write_private(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return replace(result, document=document, paths=(path, draft))
