@@ -19,7 +19,7 @@ from coreloop.cli.options import candidate_option, id_option, int_option, tool_o
 from coreloop.cli.output import Command, Output, hung, say, wrap
 
 if TYPE_CHECKING:
-    from coreloop.promote.axis import AxisCase, AxisGate
+    from coreloop.promote.axis import AxisCase
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
     from coreloop.promote.replay import Replay
@@ -287,15 +287,12 @@ def _axis_lines(case: "AxisCase") -> Iterator[str]:
     axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
     yield f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}"
     for gate in case.gates:
-        yield f"  {padded(gate.name, 27)} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}"
+        verdict = "passed" if gate.passed else f"{gate.needed - gate.figure} short"
+        yield f"  {padded(gate.name, 27)} {gate.figure:>4} of {gate.needed:<4} {verdict}"
     for note in _axis_notes(case):
         yield f"  {note}"
     if failed := sum(not gate.passed for gate in case.gates):
         yield f"No proposal: {failed} of {len(case.gates)} gates fail."
-
-
-def _verdict(gate: "AxisGate") -> str:
-    return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
 
 
 def _axis_notes(case: "AxisCase") -> list[str]:

@@ -157,11 +157,9 @@ def _search(names: Collection[str], workspace: Workspace, is_wide: bool, is_stri
     """The files that describe each tool, with its texts; wide, of all that JSON and the like describe."""
     places: defaultdict[str, list[_Place]] = defaultdict(list)
     words = b"|".join(re.escape(name.encode()) for name in sorted(filter(is_tool_name, names))) or b"(?!)"
-    if not (names or is_wide):
-        return places
     mention, given = re.compile(rb"(?<!\w)(?:%s)(?!\w)" % words), re.compile(rb"[\"'(=](?:%s)[\"',)]" % words)
     registers = re.compile(rb"[tT]ool\(\s*[\"'](?:%s)[\"']" % words)
-    for path in source_files(workspace.root, SUFFIXES):
+    for path in source_files(workspace.root, SUFFIXES) if names or is_wide else ():
         raw, file = read_source(path), path.relative_to(workspace.root).as_posix()
         is_python = path.suffix == ".py"
         pattern = given if is_python else _DESCRIBES if is_wide else mention
