@@ -130,7 +130,9 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
     if not proposals:
         known = _decided_before(workspace, tool, standpoints)
         if tool not in of_entries and not known:
-            raise UsageError(_no_entry(tool, of_entries, files))
+            close = difflib.get_close_matches(tool, sorted(of_entries), n=1)
+            hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
+            raise UsageError(f"no proposal about {printable(tool)}; {hint}")
         left_out = [*dict.fromkeys([*known, *left_out, *_unproposed(tool, documents, workspace)])]
         name, reasons = printable(tool), "; ".join(left_out[:3]) or "run refine when more is recorded"
         then = f". dartlab-coreloop effect --tool {name} shows what it did" if "merged on" in reasons else ""
@@ -167,13 +169,6 @@ def _unproposed(tool: str, documents: list[ProposalsFile], workspace: Workspace)
     for entry in (entry for document in documents for entry in document.entries if entry.tool == tool):
         if isinstance(entry, Candidate) and not entry.suggested_append:
             yield f"{entry.id}: {printable(entry.refused or 'it has no text')}"
-
-
-def _no_entry(tool: str, tools: Collection[str], files: list[Path]) -> str:
-    """Say that no entry is about a tool, and which tool may have been meant."""
-    close = difflib.get_close_matches(tool, sorted(tools), n=1)
-    hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
-    return f"{', '.join(file.name for file in files)}: no entry about {printable(tool)}; {hint}"
 
 
 def _decided_before(workspace: Workspace, tool: str, standpoints: Collection[Standpoint]) -> list[str]:
