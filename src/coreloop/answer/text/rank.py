@@ -159,7 +159,7 @@ class _Asked:
     def __init__(self, question: str, read: Sequence[_Read], counts: Counts) -> None:
         n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
         written = r"\W+".join(map(re.escape, words_of(question)))
-        self.repeated = re.compile(rf"(?i)(?:\A|[\n.!?:)])[\W_]{{0,9}}{written}{_BELOW}")
+        self.repeated = re.compile(rf"(?:\A|[\n.!?:)])[\W_]{{0,9}}(?i:{written}){_BELOW}")
         self.kind, self.question = asked_kind(question), _BY.sub("", question.removeprefix("May "))
         self.words, self.wanted = search_words(self.question), tuple(dict.fromkeys(terms(self.question)))
         self.rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in self.wanted}
