@@ -394,7 +394,8 @@ def _status(state: State) -> str:
 
 def committed(state: State) -> None:
     """Keep the active hypotheses and the next actions of the iteration that was just committed."""
-    known = names.knowledge_of(state)
+    known = state.of_kind
+    assert isinstance(known, names.Knowledge), state.kind
     aim = fields_of(known, "active_hypotheses") | fields_of(state, "iteration", "next_actions")
     known.aims = [*known.aims, aim][-WORKING_ITERATIONS:]
 

@@ -54,8 +54,8 @@ _AMOUNT: Final = rf"(?:\d[\d.,]*|\b(?:{'|'.join(SPELT)})\b)"
 # Between a number and its noun: 85 new employees; not: 29 EUR per employee
 _BETWEEN: Final = r"\S*\W+(?:(?!(?:per|for|to|an?|the|of|each|every|by|in|and|or|has|have)\b)\w+\W+){0,2}"
 _AFTER: Final = rf"\S*(?:\W+\w+)?\W+{_AMOUNT}(?=\W*$|\s?[;:)|]| (?:in|at|on|per|and)\b)"  # employees: 85
-# What stands between a question and its answer: its mark or an underline
-_BELOW: Final = r"\W*?[?\n][\s*_]*(?:([=~^\"'*+.-])\1{2,}\s+)?(?:A(?:nswer)?:\s+)?"
+# What stands between a question and its answer: its mark, or the end of a heading, and an underline
+_BELOW: Final = r"\W*?(?(1)[?\n]|\?)[\s*_]*(?:([=~^\"'*+.-])\2{2,}\s+)?(?:A(?:nswer)?:\s+)?"
 _OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His)\b|[이그]는?\s(?![후뒤외])")
 _IN_SENTENCE: Final = re.compile(r"(?i)\b(?:the|an?|of|is|are|by|to|in|with|for)\b|\|")
 _LEAST_NEAR: Final = 0.8  # fitted on questions of KorQuAD and XQuAD
@@ -159,7 +159,7 @@ class _Asked:
     def __init__(self, question: str, read: Sequence[_Read], counts: Counts) -> None:
         n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
         written = r"\W+".join(map(re.escape, words_of(question)))
-        self.repeated = re.compile(rf"(?:\A|[\n.!?:)])[\W_]{{0,9}}(?i:{written}){_BELOW}")
+        self.repeated = re.compile(rf"(?:\A|[\n.!?:)])(#)?[\W_]{{0,9}}(?i:{written}){_BELOW}")
         self.kind, self.question = asked_kind(question), _BY.sub("", question.removeprefix("May "))
         self.words, self.wanted = search_words(self.question), tuple(dict.fromkeys(terms(self.question)))
         self.rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in self.wanted}

@@ -151,7 +151,7 @@ def test_says_so_needs_every_word_and_what_is_asked(question: str, text: str, pa
 @each_row(
     "text",
     [
-        "# Why was my card cancelled?\n\n{}",
+        "# Why was my card cancelled\n\n{}",
         "Why was my card cancelled?\n--------------------------\n\n{}",
         "# Cards\n\nThey are free.\n\n**Why was my card cancelled?**\n{}",
         "# Cards\n\nQ: Why was my card cancelled?\nA: {}",
