@@ -147,7 +147,7 @@ def statement(**changes: Any) -> dict[str, Any]:
         "line": line,
         "sides": {"n_ok": 58, "n": 61, "other_ok": 17, "other_n": 26, "cases": 31, "other_cases": 12},
         "held": {"n_ok": 12, "n": 14, "other_ok": 10, "other_n": 21, "cases": 8, "other_cases": 7},
-        "case": "customer",
+        "case": "case",
         "n_questions": 15,
         "difference": 0.297,
         "low": 0.117,

@@ -30,7 +30,7 @@ for name, value in json.loads(sys.argv.pop(1)).items():
 import coreloop.__main__
 """
 """The same program with other bounds."""
-REQUESTS, RUNS = "coreloop.web.admission.REQUESTS_PER_MINUTE", "coreloop.web.admission.RUNS_PER_MINUTE"
+REQUESTS, RUNS = "coreloop.web.service.REQUESTS_PER_MINUTE", "coreloop.web.service.RUNS_PER_MINUTE"
 UNBOUNDED = {REQUESTS: 1_000_000, RUNS: 1_000_000, "coreloop.web.api.MAX_QUEUED": 100_000}
 
 

@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 @click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
 @verbose_option
 def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Output:
-    """Answer from the project's files; a failed answer is repaired.
+    """Answer from the project's files; beside it: index, search, repair.
 
-    New and changed files are read first. If no source says the answer, files that the settings do not name
-    are searched, and the question is asked again, at most twice; `repair show` lists what is still lacking.
-    `research` searches wider; `search` only lists passages, and `index` reads more files.
+    New and changed files are read first. A failed answer is repaired: if no source says it, files that the
+    settings do not name are searched, and the question is asked again, at most twice; `repair show` lists
+    what is still lacking, and `feedback` says that an answer was good or bad. `research` searches wider;
+    `search` only lists passages, and `index` reads more files.
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
 
@@ -81,15 +82,14 @@ def index(paths: tuple[Path, ...]) -> Output:
     """Read documents, tables, configuration and code for search.
 
     PATH is a file or a folder; without it, those of the setting ``search: paths``, by default the project.
-    Run it again after changes: only those are read.
+    Then what the setting does not name leaves the index. Run it again after changes: only those are read.
 
     Example: index docs src
     """
     from coreloop.answer.search.index.run import index_paths
 
     workspace = open_workspace(Path.cwd())
-    starts = [path.absolute() for path in paths] or workspace.search_paths
-    report = index_paths(workspace, starts, now=datetime.now(UTC))
+    report = index_paths(workspace, [path.absolute() for path in paths] or None, now=datetime.now(UTC))
     counts = {kind: report.counts[kind] for kind in _KINDS}
     skipped = [
         {"reason": reason, "files": len(places), "first": places[0]} for reason, places in _by_number(report)

@@ -1,7 +1,6 @@
 """``dartlab-coreloop judge``."""
 
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.cli.effect import effect_text
-from coreloop.cli.mining_options import skipped_lines
 from coreloop.cli.options import choice_option, id_option
 from coreloop.cli.output import Command, Output, cut, for_people, wrap
 from coreloop.learn.effect.effect import Effect
@@ -28,7 +26,6 @@ from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, kept_s
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import newest_by_key
 
-_PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
 _MAX_SHOWN: Final = 10
 """Items: each has two lines of one screen."""
 
@@ -58,7 +55,8 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
         return _queue(workspace)
     if verdict is None:
         item, effects = read_item(workspace, wanted), read_kept(workspace).effects
-        facts = with_untrusted(item, *_texts(item.id), "questions", "failing", "working", "calls", "error")
+        of_record = ("text",) if item.key is not None else ("id", "text")
+        facts = with_untrusted(item, *of_record, "questions", "failing", "working", "calls", "error")
         return Output(facts, _item_lines(item, _measured(workspace), effects), for_people(_next(item)))
     name = verdicts.judge_name(by or "", workspace.root)
     judgment, path = verdicts.judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
@@ -81,15 +79,10 @@ def _queue(workspace: Workspace) -> Output:
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
-    notes = [*skipped_lines(judgments.skipped, "judgments"), *map(printable, damaged_files(workspace))]
+    notes = [*judgments.skipped_lines(), *map(printable, damaged_files(workspace))]
     answer = "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]"
     notes += for_people([answer, "P pass, T tolerable, C caution, V violation"] if waiting else [])
     return Output(facts, _waiting_lines(waiting, _measured(workspace)), notes)
-
-
-def _texts(id: str) -> tuple[str, ...]:
-    """The fields of an item that are of a record: of a request, its id too."""
-    return ("text",) if _PROPOSAL.fullmatch(id) else ("id", "text")
 
 
 def _measured(workspace: Workspace) -> dict[str, str]:

@@ -33,7 +33,7 @@ GROUPS: Final = {
         "status": "Show where the loop stands; warn when a stage produces no output.",
     },
     "Questions with sources, and runs that end": {
-        "ask": "Answer from the project's files; a failed answer is repaired.",
+        "ask": "Answer from the project's files; beside it: index, search, repair.",
         "research": "Answer a question with citations: plan, search, reflect, verify.",
         "runs": "Drive a command, and show, pause, stop and remove runs.",
     },
@@ -153,7 +153,7 @@ def main(ctx: click.Context) -> Output | None:
         return None
     from coreloop.cli.status import front_door
 
-    return front_door({name: COMMANDS[name] for name in ("look", "init", "demo")})
+    return front_door({name: COMMANDS[name] for name in ("look", "ask", "init", "demo")})
 
 
 @main.result_callback()

@@ -10,7 +10,6 @@ _NAME: Final = "gen_ai.evaluation.name"
 _VALUE: Final = "gen_ai.evaluation.score.value"
 _LABEL: Final = "gen_ai.evaluation.score.label"
 _LISTS: Final = ("scores", "annotations", "span_annotations", "evaluations", "assessments")
-_MAX_SCORES: Final = 100  # of a request
 
 
 def scores_in(holder: Mapping[str, Any]) -> tuple[Score, ...]:
@@ -24,7 +23,7 @@ def scores_in(holder: Mapping[str, Any]) -> tuple[Score, ...]:
             ]
             given = [{**item, "name": name} for name, item in named]
         scores += map(score_of, objects(given))
-    return tuple(score for score in scores if score is not None)[:_MAX_SCORES]
+    return tuple(score for score in scores if score is not None)
 
 
 def evaluations_in(attributes: Mapping[str, Any]) -> tuple[Score, ...]:

@@ -158,12 +158,10 @@ def read_secret(file: Path) -> bytes:
     WorkspaceError
         The file cannot be read or written.
     """
-    with file_errors("cannot be used ({strerror})", file):
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(file.parent):
-            if not file.exists():
-                write_private(file, token_bytes(_SECRET_BYTES))
-            return file.read_bytes()
+    with file_errors("cannot be used ({strerror})", file), locked(file.parent):
+        if not file.exists():
+            write_private(file, token_bytes(_SECRET_BYTES))
+        return file.read_bytes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,20 +221,15 @@ async def read_body(request: Request, max_bytes: int = _BODY_BYTES) -> bytes:
     Problem
         It is longer or slower, or the connection was closed: 413, 408, 400.
     """
-    try:
-        async with asyncio.timeout(_BODY_S):
-            return await _read(request, max_bytes)
-    except TimeoutError as error:
-        raise Problem(408, "too_slow", "the body did not arrive in time", retryable=True) from error
-
-
-async def _read(request: Request, max_bytes: int) -> bytes:
     data = bytearray()
     try:
-        async for piece in request.stream():
-            data += piece
-            if len(data) > max_bytes:
-                raise Problem(413, "too_large", f"a body may have {max_bytes:,} bytes")
+        async with asyncio.timeout(_BODY_S):
+            async for piece in request.stream():
+                data += piece
+                if len(data) > max_bytes:
+                    raise Problem(413, "too_large", f"a body may have {max_bytes:,} bytes")
+    except TimeoutError as error:
+        raise Problem(408, "too_slow", "the body did not arrive in time", retryable=True) from error
     except ClientDisconnect as error:
         raise Problem(400, "malformed", "the connection was closed before the end of the body") from error
     return bytes(data)

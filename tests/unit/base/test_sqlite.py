@@ -69,7 +69,8 @@ def without_version(path: Path) -> Path:
 
 
 def test_a_process_that_opens_it_twice_keeps_what_it_writes_when_another_closes_it(path: Path):
-    look = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); print(c.execute('SELECT name FROM jobs').fetchall())"
+    opened = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1])"
+    look = f"{opened}; print(c.execute('SELECT name FROM jobs').fetchall())"
     with writer(path, FIRST) as connection:
         with writer(path, FIRST):
             pass

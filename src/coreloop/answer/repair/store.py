@@ -367,6 +367,13 @@ class RepairStore:
         """Return the answers that ended since a time, in order."""
         return self._select(AnswerRow, "SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", since)
 
+    def asked(self) -> tuple[int, int]:
+        """Return how many answers ended, and how many gaps are open."""
+        counts = "SELECT (SELECT count(*) FROM answers), count(*) FROM knowledge_gaps WHERE closed_at IS NULL"
+        with self._database.reading():
+            answers, gaps = self._database.rows(counts)[0]
+        return answers, gaps
+
     def forget_answer(self, run_id: str, question: str) -> None:
         """Remove what people said of an answer, its row, and the gaps of its question."""
         for statement, value in (

@@ -55,7 +55,7 @@ class AnswerSource:
     line : int or None
         Where the passage begins in a file.
     published : str or None
-        As exactly as it is known: ``2026-04-25``, ``2026 Q2``; None if unknown.
+        As `coreloop.answer.search.provider.Source` has it.
     """
 
     id: str

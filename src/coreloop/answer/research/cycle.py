@@ -224,7 +224,8 @@ def write_answer(
         return replace(found, verdict="nothing said so"), fault if checked.dropped else missed
     if not checked.sentences:
         return answer_from(run.state, checked), missed
-    apart = [grounds.sources[number - 1] for pair in found.differing for number in pair.sources]
+    sides = {number for pair in found.differing for number in pair.sources}
+    apart = [read for read in found.cited if read.number in sides]
     cited = {read.number: read for read in (*checked.cited, *apart)}
     return replace(checked, cited=tuple(cited.values()), differing=found.differing), None
 

@@ -16,6 +16,7 @@ from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import time_left
 from coreloop.answer.research.next_queries import FEW, queries_left, reword
 from coreloop.answer.search.extract.text import plain_document, split_passages
+from coreloop.answer.search.index.run import is_excluded
 from coreloop.answer.search.index.search_index import entry_named, find_declared, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits, Source
 from coreloop.answer.text.terms import term_set
@@ -90,7 +91,8 @@ def find_sources(
     answer = deps.provider.search(words or query, limits)
     called = find_declared(index, query, _DECLARED) if is_local else []
     fields = find_declared(index, query, _DECLARED, is_schema=True) if is_local else []
-    injected = deps.tables.evidence_for(question or query, deps.workspace.root)
+    evidence = deps.tables.evidence_for(question or query, deps.workspace.root)
+    injected = [source for source in evidence if not is_excluded(deps.workspace, source.location)]
     passages = answer.sources if isinstance(answer, Found) else ()
     named = [symbol for symbol in called if is_named(symbol, query)]
     found: list[tuple[Origin, Source]] = [

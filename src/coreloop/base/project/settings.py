@@ -175,7 +175,8 @@ class SearchSettings:
         The address of your instance of SearXNG; none is public by default.
     paths : tuple of str
         Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts: by
-        default the project.
+        default the project. What follows ``!`` is never read: names, or paths with a ``/``, also with ``*``:
+        ``"!old"``, ``"!docs/drafts"``, ``"!*.min.js"``.
     morphemes : bool
         Compare Korean words by morphemes; off, since it needs the extra ``korean``.
     encoder : str or None

@@ -1,9 +1,8 @@
-"""What exporters send over HTTP (OTLP 1.x): spans in JSON or protobuf, as the reader of files takes them.
+"""The bodies that exporters send (OTLP 1.x): spans in JSON or protobuf, as the reader of files takes them.
 
 https://opentelemetry.io/docs/specs/otlp/#otlphttp
 """
 
-import zlib
 from base64 import b64decode
 from collections.abc import Iterator
 from typing import Any, Final
@@ -13,34 +12,8 @@ import orjson
 from coreloop.base.errors import UsageError
 from coreloop.observe.importers import trace_values as values
 
-JSON: Final = "application/json"
 PROTOBUF: Final = "application/x-protobuf"
-MAX_BYTES: Final = 64 << 20
-"""Of a body, decompressed: a collector sends some 8,192 spans at once, each with up to a conversation."""
 _IDS: Final = ("traceId", "spanId", "parentSpanId")  # hex in OTLP's JSON, base64 in protobuf's
-_GZIP: Final = 16 + zlib.MAX_WBITS
-
-
-def decompressed(body: bytes, coding: str) -> bytes:
-    """Return a body without its ``Content-Encoding``.
-
-    Raises
-    ------
-    UsageError
-        It is damaged, larger than `MAX_BYTES`, or of another coding than gzip.
-    """
-    if coding in {"", "identity"}:
-        return body
-    if coding != "gzip":
-        raise UsageError("Content-Encoding may be gzip or absent")
-    decompressor = zlib.decompressobj(_GZIP)
-    try:
-        data = decompressor.decompress(body, MAX_BYTES)
-    except zlib.error as error:
-        raise UsageError("the body is not gzip, as its Content-Encoding says") from error
-    if not decompressor.eof:
-        raise UsageError(f"the body is cut, or has more than {MAX_BYTES:,} bytes without gzip")
-    return data
 
 
 def spans_in(body: bytes, media_type: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -71,31 +44,21 @@ def _of_json(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield name or "", span
 
 
+def trace_service() -> Any:
+    """Return the messages of the protocol, which are imported when the first one comes."""
+    from opentelemetry.proto.collector.trace.v1 import trace_service_pb2
+
+    return trace_service_pb2
+
+
 def _of_protobuf(body: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
     from google.protobuf.json_format import MessageToDict
     from google.protobuf.message import DecodeError
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
     try:
-        request = ExportTraceServiceRequest.FromString(body)
+        request = trace_service().ExportTraceServiceRequest.FromString(body)
     except DecodeError as error:
         raise UsageError("the body is not protobuf of an export of traces") from error
     for scope, span in _of_json(MessageToDict(request)):
         span.update((key, b64decode(span[key]).hex()) for key in _IDS if key in span)
         yield scope, span
-
-
-def reply(media_type: str, *, rejected: int = 0, message: str = "") -> bytes:
-    """Return the body of a response: of success, or what was not kept, or a ``Status`` with an error.
-
-    A ``Status`` has its message where a partial success has it, and no count.
-    """
-    if media_type == PROTOBUF:
-        from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as service
-
-        partial = service.ExportTracePartialSuccess(rejected_spans=rejected, error_message=message)
-        answer = service.ExportTraceServiceResponse(partial_success=partial) if rejected else partial
-        return answer.SerializeToString() if message else b""
-    if not rejected:
-        return orjson.dumps({"message": message} if message else {})
-    return orjson.dumps({"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": message}})

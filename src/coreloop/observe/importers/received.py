@@ -16,7 +16,6 @@ from coreloop.observe.importers.append_requests import ImportReport, RequestLog
 from coreloop.observe.importers.otlp import NAME, span_of, trace_and_parent
 from coreloop.observe.importers.spans import TraceSpan, requests_in
 from coreloop.observe.importers.traced_request import SkippedTrace
-from coreloop.observe.reading.outcome import captured_by
 
 QUIET_S: Final = 5.0
 """After the last span of a trace whose outermost one has ended: exporters send every 5 s by default."""
@@ -25,7 +24,9 @@ UNFINISHED_S: Final = 120.0
 KEPT_S: Final = 3600.0
 """How long spans are kept after their trace was written, for those that come later."""
 MAX_SPANS: Final = 100_000
-"""Of a trace; some 150 MB while it is read."""
+"""Of a trace. Small ones take some 900 MB while they become a record of as many calls."""
+MAX_TRACE_BYTES: Final = 128 << 20
+"""Of the spans that are read at once: a few that are large take several times as much."""
 _MAX_ID_CHARS: Final = 200
 _TRACES_AT_ONCE: Final = 500
 
@@ -35,6 +36,7 @@ _SCHEMA: Final = Schema(
 CREATE TABLE traces (
     trace   TEXT PRIMARY KEY,
     n       INTEGER NOT NULL,  -- spans
+    size    INTEGER NOT NULL,  -- their bytes
     ended   INTEGER NOT NULL,  -- whether its outermost span has come
     seen    REAL NOT NULL,     -- Unix time of the last span
     written INTEGER NOT NULL   -- spans when its record was written
@@ -61,15 +63,16 @@ class Receiver:
 
     Attributes
     ----------
-    silent : dict of str to str
-        Instrumentations that left out what models and tools are told, and how to have it.
+    silent : set of str
+        Instrumentations that left out what models and tools are told.
     """
 
     def __init__(self, connection: Connection, path: Path, workspace: Workspace) -> None:
         self._database, self._path = connection, path
         self._log = RequestLog(workspace.records_dir, workspace.settings, workspace.root)
         self._turn = Lock()
-        self.silent: dict[str, str] = {}
+        self._heard = set[str]()
+        self.silent = set[str]()
 
     def add(self, spans: Iterable[tuple[str, dict[str, Any]]], *, now_s: float) -> tuple[int, str]:
         """Keep spans of agents, tools and models; what others sent is left out.
@@ -94,6 +97,7 @@ class Receiver:
             The disk is full, for example; nothing was kept.
         """
         found: dict[str, list[bytes]] = {}
+        told: dict[str, bool] = {}
         ended, n_unread = set[str](), 0
         for scope, span in spans:
             part, (trace, parent) = span_of(span), trace_and_parent(span)
@@ -103,24 +107,33 @@ class Receiver:
             if parent is None:
                 ended.add(trace)
             if isinstance(part, TraceSpan):
-                self._note_silent(scope, part)
+                if part.kind in {"model", "tool"}:
+                    told[scope] = told.get(scope, False) or _says(part)
                 found.setdefault(trace, []).append(orjson.dumps(span))
+        self._heard.update(scope for scope, says in told.items() if says)
+        self.silent |= told.keys() - self._heard
         with self._turn, sqlite_errors(self._path), transaction(self._database):
             n_beyond = sum(self._add(trace, kept, now_s) for trace, kept in found.items())
             rows = ((trace,) for trace in ended)
             self._database.executemany("UPDATE traces SET ended = 1 WHERE trace = ?", rows)
-        reasons = {"have no ids": n_unread, f"are of traces of more than {MAX_SPANS:,}": n_beyond}
+        bound = f"{MAX_SPANS:,} spans or {MAX_TRACE_BYTES >> 20} MB"
+        reasons = {"have no ids": n_unread, f"are of traces of more than {bound}": n_beyond}
         why = "; ".join(f"{number_of(n, 'span')} {reason}" for reason, n in reasons.items() if n)
         return n_unread + n_beyond, why
 
     def _add(self, trace: str, spans: list[bytes], now_s: float) -> int:
         """Keep spans of a trace; returns how many were too many."""
-        row = self._database.execute("SELECT n FROM traces WHERE trace = ?", (trace,)).fetchone()
-        kept = spans[: MAX_SPANS - (row[0] if row else 0)]
+        row = self._database.execute("SELECT n, size FROM traces WHERE trace = ?", (trace,)).fetchone()
+        n, size = row or (0, 0)
+        kept = list[bytes]()
+        for span in spans:
+            size += len(span)
+            if n + len(kept) < MAX_SPANS and size <= MAX_TRACE_BYTES:
+                kept.append(span)
         self._database.execute(
-            "INSERT INTO traces VALUES (?, ?, 0, ?, 0) "
-            "ON CONFLICT (trace) DO UPDATE SET n = n + excluded.n, seen = excluded.seen",
-            (trace, len(kept), now_s),
+            "INSERT INTO traces VALUES (?, ?, ?, 0, ?, 0) ON CONFLICT (trace) "
+            "DO UPDATE SET n = n + excluded.n, size = size + excluded.size, seen = excluded.seen",
+            (trace, len(kept), sum(map(len, kept)), now_s),
         )
         self._database.executemany("INSERT INTO spans VALUES (?, ?)", ((trace, span) for span in kept))
         return len(spans) - len(kept)
@@ -151,15 +164,15 @@ class Receiver:
         condition = "n > written AND seen < CASE ended WHEN 1 THEN ? ELSE ? END"
         with self._turn, sqlite_errors(self._path):
             rows = self._database.execute(
-                f"SELECT n, trace FROM traces WHERE {condition} ORDER BY seen LIMIT {_TRACES_AT_ONCE}",
+                f"SELECT n, trace, size FROM traces WHERE {condition} ORDER BY seen LIMIT {_TRACES_AT_ONCE}",
                 (now_s - QUIET_S, now_s - UNFINISHED_S),
             ).fetchall()
         first, total = list[tuple[int, str]](), 0
-        for n, trace in rows:
-            if first and total + n > MAX_SPANS:
+        for n, trace, size in rows:
+            if first and total + size > MAX_TRACE_BYTES:
                 break
             first.append((n, trace))
-            total += n
+            total += size
         return first
 
     def _parts_of(self, traces: Iterable[tuple[int, str]]) -> Iterator[TraceSpan | SkippedTrace]:
@@ -167,12 +180,6 @@ class Receiver:
             with self._turn, sqlite_errors(self._path):
                 rows = self._database.execute("SELECT span FROM spans WHERE trace = ?", (trace,)).fetchall()
             yield from filter(None, (span_of(orjson.loads(span)) for (span,) in rows))
-
-    def _note_silent(self, scope: str, span: TraceSpan) -> None:
-        """Remember an instrumentation that leaves out what models and tools are told."""
-        told = span.question or span.answer or span.messages or span.args or span.result_size_bytes
-        if span.kind in {"model", "tool"} and not told:
-            self.silent.setdefault(scope, captured_by(scope))
 
 
 @contextmanager
@@ -187,3 +194,8 @@ def open_receiver(workspace: Workspace) -> Iterator[Receiver]:
     path = workspace.audit_dir / "received.db"
     with writer(path, _SCHEMA, threads=True) as connection:
         yield Receiver(connection, path, workspace)
+
+
+def _says(span: TraceSpan) -> bool:
+    """Whether a span has what a model or a tool was told, or said."""
+    return bool(span.question or span.answer or span.messages or span.args or span.result_size_bytes)
