@@ -181,11 +181,10 @@ def _turn(run: Run) -> None:
 
 def _other_angle(state: State, strategy: tuple[str, ...]) -> list[names.PlanQuery]:
     """Return queries for the open sub-questions, turned the way of a strategy."""
-    open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != names.AGAINST]
+    parts = [part.text for part in state.sub_questions if part.is_open and part.text != names.AGAINST]
     number = state.iteration + 1
     searched = [search.query for search in state.search_history]
-    texts = open_parts or [state.question]
-    turned = (next_queries.angled(text, reversed(strategy), searched) for text in texts)
+    turned = (next_queries.angled(text, reversed(strategy), searched) for text in parts or [state.question])
     return [names.PlanQuery(text, "other angle", number) for text in turned]
 
 
