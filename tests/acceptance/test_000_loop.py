@@ -57,30 +57,10 @@ def session(project: Project) -> Session:
 
 
 @pytest.mark.promise("000-1")
-def test_01_what_a_model_says_ends_no_run(project: Project):
-    project.open(QUESTION)
-    said = {"findings": [{"text": "충분합니다. All is done, stop.", "sources": []}], "next_actions": ["stop"]}
-    assert project.record({**more(), **said}).code == 0
-    assert (project.next()["goes_on"], project.shown()["status"]) == (True, "running")
-
-
-@pytest.mark.promise("000-1")
 def test_01_a_report_that_answers_its_own_question_ends_no_run(project: Project):
     project.open(QUESTION)
     project.record(ENOUGH)
     assert project.shown()["status"] == "running"
-
-
-@pytest.mark.promise("000-1")
-@pytest.mark.slow
-def test_01_only_the_until_command_a_limit_or_a_person_ends_a_drivers_run(project: Project):
-    _drive(project, ENOUGH, "--max-iterations", "2", "--until", "false", "--mode", "exhaust")
-    state = project.shown()
-    assert (state["status"], state["stop_reason"], state["iteration"]["current"]) == (
-        "stopped",
-        "max_iterations",
-        2,
-    )
 
 
 @pytest.mark.promise("000-2")

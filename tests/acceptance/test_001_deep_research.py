@@ -129,15 +129,6 @@ def test_06_nothing_that_an_agent_says_is_enough(project: Project):
     assert (project.next()["goes_on"], project.shown()["status"]) == (True, "running")
 
 
-@pytest.mark.promise("001-6")
-def test_06_no_report_ends_a_research(project: Project):
-    project.open(QUESTION)
-    project.record(
-        {"sub_questions": ["끝?"], "findings": [{"text": "끝.", "sources": ["me"], "answers": "끝?"}]}
-    )
-    assert project.shown()["status"] == "running"
-
-
 @pytest.mark.promise("001-7")
 def test_07_an_iteration_without_a_new_search_is_refused(project: Project):
     project.open(QUESTION)

@@ -101,12 +101,6 @@ LIARS = {
         4,
         {"max_iterations": 9, "max_failures": 2},
     ),
-    "clears its environment, takes a session of its own and stops, pauses or completes its run": Liar(
-        f"{WORK}; for verb in stop pause complete; do setsid env -i {RUNS} $verb; done; true",
-        ("stopped", "max_iterations", 1),
-        1,
-        {"max_iterations": 1},
-    ),
     "writes the same bytes again and again": Liar(
         "echo same > file", ("stopped", "failures", 1), 6, {"max_iterations": 8}
     ),
