@@ -155,16 +155,18 @@ def test_08_research_stop_stops_and_lets_the_turn_end(session: Session):
 @pytest.mark.slow
 def test_09_ctrl_c_stops_a_drivers_run(project: Project):
     words = ("runs", "start", "--max-iterations", "9", "--", "sh", "-c", "echo begun; exec sleep 600")
-    with project.start(*words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+    with project.start(*words, stdin=subprocess.DEVNULL) as process:
         assert process.stderr
         try:
             for said in ("| begun", "press Ctrl-C again"):
                 assert any(said in line for line in process.stderr)
                 process.send_signal(signal.SIGINT)
-            process.wait(60)
+            out, errors = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert process.returncode == 130
+    assert (process.returncode, "Traceback" in errors) == (130, False)
+    assert "stopped_by_user: runs stop, Ctrl-C or a request to a service ended it" in out
+    assert "; 0 iterations" in out
     assert project.shown()["status"] == "stopped_by_user"
 
 
