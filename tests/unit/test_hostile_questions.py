@@ -319,29 +319,6 @@ def test_hostile_tool_names_are_refused(loop: Loop) -> None:
     assert loop.traces() == []
 
 
-def test_hostile_labels_name_no_category(loop: Loop) -> None:
-    for number, text in enumerate(QUESTIONS):
-        collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", "배당", "x", category=text)
-    fail_beside(loop, "UNSPECIFIED", count=200)
-    (collected,) = loop.propose("pattern")
-    assert (collected["cat_hash"], collected["n_observed"]) == ("UNSPECIFIED", len(QUESTIONS))
-    write_log(
-        loop.records / "a.jsonl",
-        (
-            today(question=f"질문 {unlike(n)} 회사{unlike(n)}", category_hash=text)
-            for n, text in enumerate(text for text in map(encodable, SHORT) for _ in range(3))
-        ),
-    )
-    proposals = loop.propose("pattern")
-    assert [(proposal["cat_hash"], proposal["n_observed"]) for proposal in proposals] == [
-        ("UNSPECIFIED", 3 * len(SHORT)),
-        ("UNSPECIFIED", len(QUESTIONS)),
-    ]
-    assert loop.promote("pattern", proposals) == [1, 1]
-    assert loop.github.pulls == []
-    assert loop.traces() == []
-
-
 def good_and_bad(loop: Loop, good: list[dict[str, Any]], bad: list[dict[str, Any]]) -> None:
     """Requests with one or the other calls, by turns of two, so that every day has both."""
     requests = (
