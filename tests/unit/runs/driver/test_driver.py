@@ -46,12 +46,6 @@ CLAIM = json.dumps(
 )
 WAIT = '{"retry_after_s": 0}'
 LIARS = {
-    "says that it is done, at 4 of 16 tasks": Liar(
-        f'{WORK}; test $CORELOOP_ITERATION != 4 || echo "all done"',
-        ("stopped", "until", 16),
-        16,
-        {"until": "test $(wc -l < tasks) -ge 16", "max_iterations": 30},
-    ),
     "prints errors, does its work and exits with 0": Liar(
         f"{WORK}; echo 'ERROR: Traceback' >&2",
         ("stopped", "until", 3),
