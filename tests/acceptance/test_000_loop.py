@@ -331,10 +331,6 @@ def test_21_a_run_that_goes_on_says_that_no_condition_of_its_end_is_met(project:
 def test_22_the_next_iteration_is_announced_in_the_language_of_the_question(project: Project):
     project.open("Why did profit rise?")
     assert project.record(FOUND).lines[-1] == "The next iteration begins..."
-
-
-@pytest.mark.promise("000-22")
-def test_22_the_announcement_is_literally_that_of_the_document(project: Project):
     project.open(QUESTION)
     assert project.record(FOUND).lines[-1] == "다음 iteration을 시작합니다..."
 
