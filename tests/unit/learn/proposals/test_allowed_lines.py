@@ -29,14 +29,12 @@ def test_lines_from_closed_vocabularies_pass(line):
 @each_row(
     "line",
     [
-        pytest.param("When: no bullet", id="no bullet"),
         pytest.param("- Always pass " + ", ".join(["a" * 60] * 7) + " and b", id="over 400 characters"),
         pytest.param('- Call: a(b="c\u202ed").', id="bidi override in a value"),
         pytest.param('- Call: a(b="c\nd").', id="newline in a value"),
         pytest.param("- Always pass a\u115f\u1160b", id="jamo fillers"),
         pytest.param("- <b>", id="tag"),
         pytest.param("- a: from b().c[](x)", id="link behind a path"),
-        pytest.param("- a: from b().c[0]", id="index"),
         pytest.param("- a: from *b().c", id="star before a path"),
         pytest.param("- see http://example.com", id="http"),
     ],

@@ -3,7 +3,6 @@
 import json
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,37 +13,21 @@ from coreloop.learn.verdicts.judge import judge
 from coreloop.learn.verdicts.proposal_state import kept_states, pending
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from logs import record, write_log
-from promoting import KEY, counterexample, statement, write_candidates
+from promoting import KEY, statement, write_candidates
 from promoting import candidate as a_candidate
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
-CE_KEY = "fedcba9876543210"
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    """A request, a candidate and a counterexample to judge."""
+    """Requests and a candidate to judge."""
     workspace = Workspace(tmp_path, Settings())
     write_log(
         workspace.records_dir / "a.jsonl", [record(request_id="req-1"), record(request_id="imported/7")]
     )
     write_candidates(workspace.candidates_dir / "2026-04-25-candidates.json", a_candidate())
-    write_counterexamples(workspace, {"key": CE_KEY})
     return workspace
-
-
-def write_counterexamples(workspace: Workspace, *entries: dict[str, Any], **changes: Any) -> Path:
-    document = {
-        "schema_version": 1,
-        "generated_at": "2026-04-25T03:00:00+00:00",
-        "window": {"since": "2026-03-26", "until": "2026-04-25"},
-        "counterexamples": [counterexample(**entry) for entry in entries],
-        **changes,
-    }
-    path = workspace.counterexamples_dir / "2026-04-25-counterexamples.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(document))
-    return path
 
 
 def give(
