@@ -32,7 +32,7 @@ def test_lines_from_closed_vocabularies_pass(line):
         pytest.param("- Always pass " + ", ".join(["a" * 60] * 7) + " and b", id="over 400 characters"),
         pytest.param('- Call: a(b="c\u202ed").', id="bidi override in a value"),
         pytest.param('- Call: a(b="c\nd").', id="newline in a value"),
-        pytest.param("- Always pass a\u115f\u1160b", id="jamo fillers"),
+        pytest.param('- Call: a(b="c\u115fd").', id="jamo filler in a value"),
         pytest.param("- <b>", id="tag"),
         pytest.param("- a: from b().c[](x)", id="link behind a path"),
         pytest.param("- a: from *b().c", id="star before a path"),
