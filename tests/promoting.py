@@ -74,8 +74,6 @@ GOOD = {
     ]
 }
 OTHER = {"tool_calls": ["scan"]}
-SLOW = object()
-"""An answer that never comes."""
 
 
 def candidate(**changes: Any) -> dict[str, Any]:
@@ -299,7 +297,7 @@ class Agent:
 
     Parameters
     ----------
-    answers : dict, bytes, Reply or SLOW
+    answers : dict, bytes or Reply
         A dict goes out as JSON.
     """
 
@@ -328,9 +326,6 @@ class Agent:
         self.asked.append(asked)
         self.headers.append(headers)
         given = next(self._answers)
-        if given is SLOW:
-            self.stopping.wait(60)
-            return None
         return given if isinstance(given, Reply) else Reply(200, given)
 
     def drip(self, send: Callable[[bytes], object]) -> None:
