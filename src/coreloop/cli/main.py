@@ -106,7 +106,8 @@ class _LazyGroup(Group):
             return super().invoke(ctx)
         except ModelError as error:
             if is_json():
-                click.echo(json_of(_response(error)))
+                about = {"type": error.kind, "message": str(error), "retryable": error.is_retryable}
+                click.echo(json_of({"error": about}))  # as ERROR_RESPONSE_V1.json
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -119,14 +120,6 @@ class _LazyGroup(Group):
 
 def _python_name(name: str) -> str:
     return name.replace("-", "_") + ("_" if keyword.iskeyword(name) else "")
-
-
-def _response(error: ModelError) -> object:
-    import msgspec
-
-    from coreloop.answer.models.ladder import error_response
-
-    return msgspec.to_builtins(error_response(error))
 
 
 def every_command() -> Iterator[tuple[tuple[str, ...], click.Command]]:

@@ -289,27 +289,23 @@ def _axis_lines(case: "AxisCase") -> Iterator[str]:
     for gate in case.gates:
         verdict = "passed" if gate.passed else f"{gate.needed - gate.figure} short"
         yield f"  {padded(gate.name, 27)} {gate.figure:>4} of {gate.needed:<4} {verdict}"
-    for note in _axis_notes(case):
-        yield f"  {note}"
+    yield from (f"  {note}" for note in _axis_notes(case))
     if failed := sum(not gate.passed for gate in case.gates):
         yield f"No proposal: {failed} of {len(case.gates)} gates fail."
 
 
-def _axis_notes(case: "AxisCase") -> list[str]:
-    notes = []
+def _axis_notes(case: "AxisCase") -> Iterator[str]:
     if case.first_merge is not None:
-        notes.append(f"first merge {case.first_merge:%Y-%m-%d}")
-    reverted = len(case.evidence) - len(case.counted)
-    if reverted:
-        notes.append(f"{reverted} reverted, which do not count")
+        yield f"first merge {case.first_merge:%Y-%m-%d}"
+    if reverted := len(case.evidence) - len(case.counted):
+        yield f"{reverted} reverted, which do not count"
     if case.axis is not None and case.n_without_axis:
-        notes.append(f"{case.n_without_axis} that name no declared axis count only without --axis")
+        yield f"{case.n_without_axis} that name no declared axis count only without --axis"
     if case.axis is not None and case.axes and not case.passed:
         named = ", ".join(f"{printable(axis)} {count}" for axis, count in case.axes.items())
-        notes.append(f"promotions in effect by axis: {named}")
+        yield f"promotions in effect by axis: {named}"
     if case.engines:
-        notes.append(f"no promotion of {case.engine}; there are some of {', '.join(case.engines)}")
-    return notes
+        yield f"no promotion of {case.engine}; there are some of {', '.join(case.engines)}"
 
 
 def _axis_facts(case: "AxisCase") -> dict[str, object]:

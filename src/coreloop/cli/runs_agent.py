@@ -22,7 +22,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
-from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines, plan_lines
+from coreloop.cli.iteration_block import following_lines, iteration_lines, plan_lines
 from coreloop.cli.open_runs import (
     limit_options,
     meant_run,
@@ -183,15 +183,10 @@ def record(run_id: str | None, file: Path | None) -> Output:
         known = _run(workspace, store, run_id)
         recorded = record_iteration(store, known, report, rejections=rejections)
         state = recorded.state
-        shown = Iteration(
-            number=recorded.iteration,
-            plan=report.next_actions,
-            unbelieved=recorded.unbelieved,
-            failures=recorded.failures,
-        )
         show_views(workspace, store, state)
         _used_up(workspace.root, file)
-    return Output(state_json(state), [*iteration_lines(state, shown), *following_lines(state)])
+    block = iteration_lines(recorded, report.next_actions)
+    return Output(state_json(state), [*block, *following_lines(state)])
 
 
 @click.command(cls=Command)

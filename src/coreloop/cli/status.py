@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 import click
 
 from coreloop.admin.checks.alarms import UNMERGED_DAYS, n_stale
-from coreloop.admin.status.promotions import Promotions
 from coreloop.admin.status.read_status import read_stability_gates, read_status
 from coreloop.admin.status.stability import Stability, StabilityGate
 from coreloop.admin.status.status import Standing, Status, next_step
@@ -209,25 +208,17 @@ def _promotion_lines(status: Status) -> Iterator[_Line]:
         yield _Line("note", note, "yellow")
     if status.promotions is None:
         return
-    yield _Line("promotions", _promotions(status, status.promotions))
-    for promotion in status.promotions.open:
+    promotions, today, n_late = status.promotions, status.generated_at.date(), n_stale(status)
+    newest = f", the newest {_ago(promotions.newest.date(), today)}" if promotions.newest is not None else ""
+    late = f" ({n_late:,} for more than {UNMERGED_DAYS} days)" if n_late else ""
+    merged = f"{promotions.merged:,} merged in {promotions.base}{newest}, {promotions.reverted:,} reverted"
+    yield _Line("promotions", f"{len(promotions.open):,} open{late}, {merged}")
+    for promotion in promotions.open:
         place = promotion.url or f"branch {promotion.branch}, no pull request known"
-        yield _Line("", f"open {_ago(promotion.since.date(), status.generated_at.date())}: {place}")
-    gates = status.promotions.stability.gates
+        yield _Line("", f"open {_ago(promotion.since.date(), today)}: {place}")
+    gates = promotions.stability.gates
     yield _Line("stability", ", ".join(f"{gate.name}: {_figure(gate)}" for gate in gates))
     yield _Line("", "to pass before the loop runs unattended; see status --stability")
-
-
-def _promotions(status: Status, promotions: Promotions) -> str:
-
-    today = status.generated_at.date()
-    newest = f", the newest {_ago(promotions.newest.date(), today)}" if promotions.newest is not None else ""
-    n_late = n_stale(status)
-    late = f" ({n_late:,} for more than {UNMERGED_DAYS} days)" if n_late else ""
-    return (
-        f"{len(promotions.open):,} open{late}, {promotions.merged:,} merged in "
-        f"{promotions.base}{newest}, {promotions.reverted:,} reverted"
-    )
 
 
 def _effect_lines(status: Status) -> Iterator[_Line]:

@@ -231,24 +231,24 @@ _MOST_SENTENCES: Final = 6  # of a quote; a longer one stays as it is
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedIteration:
-    """What comes of a report.
+    """What comes of an iteration.
 
     Attributes
     ----------
     state : State
-        After it.
+        After it was committed.
     iteration : int
         Its number.
     unbelieved : tuple of Dropped
-        What is not believed, and why.
+        What of an agent's report is not believed, and why.
     failures : tuple of PastFailure
         If the run is stuck: what failed in similar situations, and what solved it.
     """
 
     state: State
     iteration: int
-    unbelieved: tuple[Dropped, ...]
-    failures: tuple[PastFailure, ...]
+    unbelieved: tuple[Dropped, ...] = ()
+    failures: tuple[PastFailure, ...] = ()
 
 
 def record_iteration(
