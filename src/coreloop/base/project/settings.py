@@ -290,7 +290,7 @@ class Settings:
         Tools that hand a request over to a human; it counts only with a verdict. None by default: a name
         does not tell.
     outcome : OutcomeSettings
-        Which score of another system is a verdict.
+        Which score of another system says whether a request succeeded: in importers, and in spans.
     axis_slugs : mapping of str to str
         Selector values that may be written into a docstring, and their names in branches. None by default:
         values may be private.
