@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from coreloop.answer.agent.agent_state import open_run
+from coreloop.answer.agent.agent_state import opening_events
 from coreloop.answer.agent.plan import PlannedIteration, next_for_agent, order_of, plan_iteration, read_plan
 from coreloop.answer.agent.record import Shown, read_source, record_iteration
 from coreloop.answer.repair.store import read_rejections
@@ -41,7 +41,7 @@ from coreloop.runs.agent.json_input import MAX_BYTES
 from coreloop.runs.driver.driven_run import require_outside
 from coreloop.runs.folder import INBOX
 from coreloop.runs.limits import Mode, limits_of
-from coreloop.runs.manage import export_run, read_run
+from coreloop.runs.manage import begin_run, export_run, read_run
 from coreloop.runs.person_or_agent import RUN, UNKNOWN, driving_run, require_person, require_terminal
 from coreloop.runs.state import AGENT, state_json
 from coreloop.runs.stores.store import Store
@@ -87,8 +87,10 @@ def open_(
         if continued:
             run_id = read_run(store, continued).run_id
         else:
-            now, chosen = datetime.now(UTC), limits_of(**limits)
-            run_id = open_run(workspace, store, text, mode=mode, limits=chosen, now=now)
+            now, first, chosen = datetime.now(UTC), opening_events(workspace.root), limits_of(**limits)
+            run_id = begin_run(
+                workspace, store, text, kind=AGENT, mode=mode, limits=chosen, first=first, now=now
+            )
         attach(store, run_id, session_id(session))
         show_views(workspace, store, read_run(store, run_id))
     _used_up(workspace.root, file)

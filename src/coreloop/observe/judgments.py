@@ -102,18 +102,6 @@ class HumanVerdicts:
         return [f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in reasons]
 
 
-def user_verdict(request: str, *, is_good: bool, cause: str | None, at: datetime) -> HumanVerdict:
-    """Return what a user says of the answer to a request."""
-    return HumanVerdict(
-        id=request,
-        key=None,
-        verdict=VerdictLetter.PASS if is_good else VerdictLetter.CAUTION,
-        cause=cause,
-        judged_at=at,
-        judged_by=USER,
-    )
-
-
 def append_verdict(folder: Path, judgment: HumanVerdict) -> Path:
     """Append a verdict to the file of its UTC day.
 

@@ -17,11 +17,10 @@ from coreloop.observe.importers.otlp_http import PROTOBUF, spans_in, trace_servi
 from coreloop.observe.importers.received import UNFINISHED_S, Receiver
 from coreloop.observe.reading.outcome import CAPTURES
 from coreloop.web.problems import Problem, leaving, log, log_bug, problem_of
-from coreloop.web.route import authorised, read_body, send_in_time
+from coreloop.web.route import JSON, authorised, read_body, send_in_time
 from coreloop.web.service import Door
 
 PATH: Final = "/v1/traces"
-JSON: Final = "application/json"
 MAX_BYTES: Final = 64 << 20
 """Of a body, decompressed: a collector sends some 8,192 spans at once, each with up to a conversation."""
 _GZIP: Final = 16 + zlib.MAX_WBITS

@@ -148,7 +148,7 @@ _KEPT: Final = 2  # sources of an iteration, and those that are left for other q
 _MOST_READ: Final = 10
 # A search that has begun is let end, with what it has; a page of this machine's network takes less.
 _LEAST_S: Final = 1.0
-_WEB: Final = ("http://", "https://")
+WEB: Final = ("http://", "https://")
 
 
 def execute(run: Run, deps: Deps, queries: Sequence[names.PlanQuery], strategy: tuple[str, ...]) -> int:
@@ -202,7 +202,7 @@ def read_pages(
 
     def read(place: int, snippet: tuple[Source, str]) -> tuple[Source, str]:
         source, query = snippet
-        if source.start is not None or not source.location.startswith(_WEB):
+        if source.start is not None or not source.location.startswith(WEB):
             return snippet  # a passage of a file
         key = f"{run.state.iteration + 1}-{place}"
         page = search_step(run, PAGE, key, lambda: _read_page(reader, source, query, limits))
@@ -297,7 +297,7 @@ def sources_now(state: State) -> int:
 
 def identity(source: Source) -> str:
     """A page is one source; a file has several passages."""
-    is_page = source.location.startswith(_WEB)
+    is_page = source.location.startswith(WEB)
     return source.location if is_page else f"{source.location}#{source.hash[:16]}"
 
 
