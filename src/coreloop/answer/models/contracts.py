@@ -166,7 +166,8 @@ SCHEMA_FILES: Final[dict[str, type[Contract]]] = {
 def json_schema(contract: type[Contract]) -> dict[str, Any]:
     """Build the JSON Schema (2020-12) of a contract; its root is an object, as endpoints require."""
     parts = msgspec.json.schema(contract)["$defs"]
-    root, defs = parts.pop(contract.__name__), {"$defs": parts} if parts else {}
+    root = parts.pop(contract.__name__)
+    defs = {"$defs": parts} if parts else {}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, **defs}
 
 
