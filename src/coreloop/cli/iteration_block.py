@@ -161,9 +161,9 @@ def plan_lines(planned: PlannedIteration) -> Iterator[str]:
 
 
 def _repeated(state: State) -> Iterator[str]:
-    for query, similar in state.last_dropped:
+    for query, similar in state.last_progress.dropped:
         yield from duplicate_lines(query, similar)
-    if any(order.rule == "duplicates" for order in state.last_orders):
+    if any(order.rule == "duplicates" for order in state.last_progress.orders):
         yield "⚠️ All queries duplicate. Changing search angle..."
 
 
@@ -211,7 +211,7 @@ def _figures(one: Hypothesis, tell: _Tell) -> str:
 def _drift(state: State, tell: _Tell) -> Iterator[str]:
     """What this iteration led to; want of news is seen only now, and ordered as the next one begins."""
     pending = check_drift(state)
-    orders = [one for one in state.last_orders if one.rule != "no_new_information"]
+    orders = [one for one in state.last_progress.orders if one.rule != "no_new_information"]
     for order in [*orders, *([pending] if pending else [])]:
         yield tell(_DRIFT[order.rule])
         yield tell("   → strategy changed to: {labels}", labels=", ".join(order.after) or "?")
