@@ -25,7 +25,6 @@ from coreloop.runs.stores.store import Numbered, Store
 
 Call = Callable[[str], tuple[Any, Amount]]
 """Called with a step's key; returns the result, which must be JSON, and what it cost."""
-Reported = Callable[[State], Amount]
 LOGGER: Final = "coreloop.runs"
 """A program that wants lines on phases gives it a handler; their figures are the attribute ``facts``."""
 Phase = Literal["plan", "search", "reflect", "synthesize"]
@@ -254,7 +253,7 @@ class Run:
             said = {"attempt": attempt, "error": described(error)}
             self._append(self._booked(happened.StepFailed, cost, **step, **said))
 
-    def _open(self, reported: Reported = lambda _: NOTHING) -> None:
+    def _open(self, reported: Callable[[State], Amount]) -> None:
         """Say that this process works on the run, and settle what a process that died left under way."""
         with self._turn:
             heard = max_amount(reported(self.state), self.state.progress.claimed)
@@ -333,7 +332,7 @@ def open_held(
     *,
     clock: Clock | None = None,
     shutdown: threading.Event | None = None,
-    reported: Reported = lambda _: NOTHING,
+    reported: Callable[[State], Amount] = lambda _: NOTHING,
 ) -> Run:
     """Open a run that this process holds already, as `work_on`.
 
