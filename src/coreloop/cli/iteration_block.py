@@ -13,9 +13,9 @@ from coreloop.base.text import printable
 from coreloop.cli.choose_session import begun_line
 from coreloop.cli.output import say
 from coreloop.runs.active_run import Run
-from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue
 from coreloop.runs.drift import check_drift
+from coreloop.runs.driver.progress_lines import money
 from coreloop.runs.events import Rule
 from coreloop.runs.reflexion import PastFailure
 from coreloop.runs.state import State
@@ -88,7 +88,7 @@ def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
     yield from _drift(state, tell)
     yield from _stuck(iteration.failures, tell)
     yield BAR
-    yield f"Iteration {iteration.number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
+    yield f"Iteration {iteration.number}/{state.limits.max_iterations} · {state.status} · {money(state)}"
 
 
 def _answered(state: State) -> int:
@@ -230,11 +230,6 @@ def _stuck(failures: Sequence[PastFailure], tell: _Tell) -> Iterator[str]:
 def _printable(text: str) -> str:
     text = printable(text)
     return text if len(text) <= _LINE_CHARS else f"{text[: _LINE_CHARS - 1]}…"
-
-
-def _money(state: State) -> str:
-    limit = "" if state.limits.microusd is None else f"/{dollars(state.limits.microusd)}"
-    return f"{dollars(state.spent.microusd)}{limit}"
 
 
 def show_progress(run: Run) -> None:
