@@ -90,9 +90,12 @@ def import_(
 
         report = _follow(run, paths) if is_followed else run()
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
-    if not report.unusable:
+    is_named = all(map(Path.is_file, paths))
+    if not report.unusable and (report.records or not is_named):
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
     show(output)
+    if not report.unusable:
+        raise UsageError(f"{paths[0]}: no request can be read; skipped: {'; '.join(report.skipped_lines())}")
     insisted = f"; --from {source} cannot use it" if source else ""
     raise UsageError(f"{first_reason(report.unusable)}{insisted}")
 

@@ -85,7 +85,7 @@ def serve(
 )
 @_keys
 def receive(host: str, port: int, *, keys_file: Path | None) -> None:
-    """Turn the spans of any OpenTelemetry exporter into records while they come in.
+    """Turn spans of any OpenTelemetry exporter into records.
 
     In any language, set OTEL_EXPORTER_OTLP_ENDPOINT to the address that it prints: http/protobuf or json.
     A trace becomes a record some seconds after its outermost span ended. What was taken is on disk. `serve`

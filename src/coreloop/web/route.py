@@ -23,6 +23,7 @@ from coreloop.web.keys import Scope as KeyScope
 from coreloop.web.problems import Problem, leaving
 from coreloop.web.service import Door, Service
 
+JSON: Final = "application/json"
 _MAX_DIGITS: Final = 18
 _SENDING_S: Final = 60.0  # chosen: more than a slow phone needs for a page; who reads nothing is let go
 _BODY_S: Final = 10.0
@@ -96,7 +97,7 @@ def route(
     *,
     scope: KeyScope | None = "read",
     also: Mapping[int, Any] | None = None,
-    media_type: str = "application/json",
+    media_type: str = JSON,
     example: Mapping[str, Any] | None = None,
     name: str = "",
 ) -> Callable[[Handler], Handler]:
@@ -197,7 +198,7 @@ async def _body(request: Request, kind: type[Body] | None) -> Body | None:
     if kind is None and not data.strip():
         return None
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind is not None and media_type != "application/json":
+    if kind is not None and media_type != JSON:
         raise Problem(415, "media_type", "send JSON, with Content-Type: application/json")
     try:
         fields = msgspec.json.decode(data, type=dict[str, Any])
@@ -298,7 +299,6 @@ async def send_in_time(response: Response, scope: Scope, receive: Receive, send:
 
 
 _REF: Final = "#/components/schemas/{name}"
-_JSON: Final = "application/json"
 _INTRO: Final = """\
 Questions about a project, answered with citations. Errors are an ErrorResponse with one sentence. Unknown
 fields and parameters are refused by name. Timestamps are in UTC. A response has the header X-Trace-Id.
@@ -358,7 +358,7 @@ def _operation(route: Route, schemas: Mapping[Any, Any]) -> dict[str, Any]:
         operation["description"] = f"A key needs the scope `{route.scope}`."
     if route.body:
         content = {"schema": schemas[route.body], "example": dict(route.example or {})}
-        operation["requestBody"] = {"required": True, "content": {_JSON: content}}
+        operation["requestBody"] = {"required": True, "content": {JSON: content}}
     return operation
 
 
@@ -368,10 +368,10 @@ def _responses(route: Route, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     if "stream" in _fields(route):
         media_types["text/event-stream"] = {}
     others = {
-        str(status): _described(status, {_JSON: {"schema": schemas[kind]}} if kind else {})
+        str(status): _described(status, {JSON: {"schema": schemas[kind]}} if kind else {})
         for status, kind in route.also.items()
     }
-    problem = {"description": "An error.", "content": {_JSON: {"schema": schemas[ErrorResponse]}}}
+    problem = {"description": "An error.", "content": {JSON: {"schema": schemas[ErrorResponse]}}}
     return {"200": _described(200, media_types), **others, "default": problem}
 
 

@@ -224,6 +224,11 @@ class Claims:
             )
         return str(claimed)
 
+    def require_writable(self, *, now: datetime) -> None:
+        """Write a row of nobody, which a full disk or a volume for reading refuses."""
+        self._database.change("DELETE FROM claims WHERE owner = ''")
+        self.run_of("", "", b"", now=now)
+
 
 # Chosen: far above what a program of one caller needs, and below what would keep others out.
 REQUESTS_PER_MINUTE: Final = 6_000
@@ -340,7 +345,7 @@ class Service(Door):
     workers : Workers
         Do the jobs.
     readable_at : list of float
-        When the databases were last read by `require_databases`.
+        When `require_databases` last returned.
     """
 
     deps: Deps
@@ -357,16 +362,16 @@ class Service(Door):
         return self.deps.store
 
     def require_databases(self) -> None:
-        """Return if the databases and the index can be read, or could a second ago.
+        """Return if runs can be written, and jobs and the index read, or could a second ago.
 
         Raises
         ------
         CoreloopError
-            One of them cannot be read.
+            One of them cannot be used.
         """
         if monotonic() - self.readable_at[0] < _FRESH_S:
             return
-        self.store.runs(limit=1)
+        self.claims.require_writable(now=datetime.now(UTC))
         self.deps.queue.metrics()
         workspace = self.deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:

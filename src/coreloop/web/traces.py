@@ -15,12 +15,12 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.text import printable
 from coreloop.observe.importers.otlp_http import PROTOBUF, spans_in, trace_service
 from coreloop.observe.importers.received import UNFINISHED_S, Receiver
+from coreloop.observe.reading.outcome import CAPTURES
 from coreloop.web.problems import Problem, leaving, log, log_bug, problem_of
-from coreloop.web.route import authorised, read_body, send_in_time
+from coreloop.web.route import JSON, authorised, read_body, send_in_time
 from coreloop.web.service import Door
 
 PATH: Final = "/v1/traces"
-JSON: Final = "application/json"
 MAX_BYTES: Final = 64 << 20
 """Of a body, decompressed: a collector sends some 8,192 spans at once, each with up to a conversation."""
 _GZIP: Final = 16 + zlib.MAX_WBITS
@@ -28,6 +28,18 @@ _AT_ONCE: Final = 2  # chosen: each body may take `MAX_BYTES`, and some times as
 EVERY_S: Final = 1.0
 _AGAIN_S: Final = 30.0
 """After an error: a full disk is not told of each second."""
+
+_CAPTURED_BY: Final = (
+    ("azure.", "AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true"),
+    ("agent_framework", "ENABLE_SENSITIVE_DATA=true"),
+    ("ai", "experimental_telemetry: {recordInputs: true, recordOutputs: true}"),
+    ("gcp.vertex.agent", "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"),
+    ("openinference.", "no OPENINFERENCE_HIDE_INPUTS or OPENINFERENCE_HIDE_OUTPUTS"),
+    ("pydantic-ai", "InstrumentationSettings(include_content=True)"),
+    ("semantic_kernel", "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true"),
+    ("", f"{CAPTURES}=true, or what its documentation names"),
+)
+"""How instrumentations name their scopes, and what lets each send what models and tools are told."""
 
 
 class TracesEndpoint:
@@ -120,6 +132,7 @@ def write_records(receiver: Receiver, door: Door) -> None:
             wait_s = _AGAIN_S
         except Exception:  # a thread that ended would be missing until the next start
             log_bug("")
-        for scope in receiver.silent.keys() - told:
+        for scope in receiver.silent - told:
             told.add(scope)
-            log("no content", scope=printable(scope), captured_by=receiver.silent[scope])
+            setting = next(text for name, text in _CAPTURED_BY if scope.lower().startswith(name))
+            log("no content", scope=printable(scope), captured_by=setting)

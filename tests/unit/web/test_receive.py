@@ -16,7 +16,7 @@ from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2 as service
 
 from coreloop.web.keys import new_key
-from serving import Served, served, until
+from serving import REQUESTS, Served, served, until
 
 DAY = "2026-09-21.imported.jsonl"
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
@@ -24,6 +24,7 @@ QUICK = {
     "coreloop.observe.importers.received.QUIET_S": 0.1,
     "coreloop.observe.importers.received.UNFINISHED_S": 0.2,
     "coreloop.web.traces.EVERY_S": 0.05,
+    REQUESTS: 10,  # a minute, of others than exporters, some of which send each span alone
 }
 pytestmark = pytest.mark.slow
 _span_ids = count(2)  # the agent's own is 1, which ends last

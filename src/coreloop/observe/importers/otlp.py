@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from coreloop.base.record_lines import MAX_CHARS
+from coreloop.observe.adapters.plain_values import rejection_in
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers.message_forms import error_in, result_of
@@ -128,7 +129,7 @@ def _event(event: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
 def _error(
     named: Mapping[str, Any], attributes: Mapping[str, Any], events: Iterable[tuple[Any, dict[str, Any]]]
 ) -> str | None:
-    """The exception, the status message, or only the error's type."""
+    """The exception, the status message, or only the error's type; a rejection without its values."""
     status = named.get("status")
     inside = status if isinstance(status, dict) else {}
     kind = values.text(attributes.get("error.type"))
@@ -140,7 +141,8 @@ def _error(
     messages = [error_in(about, "exception.type", "exception.message") for about in raised]
     messages += [values.first(inside, "message", "description"), named.get("statusmessage")]
     messages += map(attributes.get, _MESSAGES)
-    return next(filter(None, map(values.text, messages)), None) or kind or _NO_MESSAGE
+    told = next(filter(None, map(values.text, messages)), None) or kind or _NO_MESSAGE
+    return rejection_in(told) or told
 
 
 def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:

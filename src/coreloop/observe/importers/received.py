@@ -16,7 +16,6 @@ from coreloop.observe.importers.append_requests import ImportReport, RequestLog
 from coreloop.observe.importers.otlp import NAME, span_of, trace_and_parent
 from coreloop.observe.importers.spans import TraceSpan, requests_in
 from coreloop.observe.importers.traced_request import SkippedTrace
-from coreloop.observe.reading.outcome import captured_by
 
 QUIET_S: Final = 5.0
 """After the last span of a trace whose outermost one has ended: exporters send every 5 s by default."""
@@ -64,8 +63,8 @@ class Receiver:
 
     Attributes
     ----------
-    silent : dict of str to str
-        Instrumentations that left out what models and tools are told, and how to have it.
+    silent : set of str
+        Instrumentations that left out what models and tools are told.
     """
 
     def __init__(self, connection: Connection, path: Path, workspace: Workspace) -> None:
@@ -73,7 +72,7 @@ class Receiver:
         self._log = RequestLog(workspace.records_dir, workspace.settings, workspace.root)
         self._turn = Lock()
         self._heard = set[str]()
-        self.silent: dict[str, str] = {}
+        self.silent = set[str]()
 
     def add(self, spans: Iterable[tuple[str, dict[str, Any]]], *, now_s: float) -> tuple[int, str]:
         """Keep spans of agents, tools and models; what others sent is left out.
@@ -112,7 +111,7 @@ class Receiver:
                     told[scope] = told.get(scope, False) or _says(part)
                 found.setdefault(trace, []).append(orjson.dumps(span))
         self._heard.update(scope for scope, says in told.items() if says)
-        self.silent |= {scope: captured_by(scope) for scope in told.keys() - self._heard}
+        self.silent |= told.keys() - self._heard
         with self._turn, sqlite_errors(self._path), transaction(self._database):
             n_beyond = sum(self._add(trace, kept, now_s) for trace, kept in found.items())
             rows = ((trace,) for trace in ended)

@@ -103,24 +103,6 @@ def why_unknown(call: CallFields) -> str | None:
 
 
 CAPTURES: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
-_CAPTURED_BY: Final = (
-    ("azure.", "AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true"),
-    ("agent_framework", "ENABLE_SENSITIVE_DATA=true"),
-    ("ai", "experimental_telemetry: {recordInputs: true, recordOutputs: true}"),
-    ("gcp.vertex.agent", "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"),
-    ("openinference.", "no OPENINFERENCE_HIDE_INPUTS or OPENINFERENCE_HIDE_OUTPUTS"),
-    ("pydantic-ai", "InstrumentationSettings(include_content=True)"),
-    ("semantic_kernel", "SEMANTICKERNEL_EXPERIMENTAL_GENAI_ENABLE_OTEL_DIAGNOSTICS_SENSITIVE=true"),
-    ("", f"{CAPTURES}=true, or what its documentation names"),
-)
-"""How instrumentations name their scopes, and what lets each send what models and tools are told."""
-
-
-def captured_by(scope: str) -> str:
-    """What lets an instrumentation send what models and tools are told."""
-    return next(setting for name, setting in _CAPTURED_BY if scope.lower().startswith(name))
-
-
 _A_TIME: Final = '"ts": "2026-04-25T09:30:00Z" beside the messages gives one a time'
 
 

@@ -93,6 +93,16 @@ def test_the_real_tool_span_is_read_when_it_has_ids_and_times(tmp_path: Path, sh
             "ValueError: no",
         ),
         (
+            {
+                "status": {
+                    "code": 2,
+                    "message": "1 validation error for call[show]\nseats\n"
+                    "  Field required [type=missing, input_value={'a': 'private'}, input_type=dict]",
+                }
+            },
+            "invalid_argument: seats: Field required",
+        ),
+        (
             {"output": {"raw_output": "Tool 9 is full", "is_error": True, "tool_name": "show"}},  # LlamaIndex
             "Tool 9 is full",
         ),
