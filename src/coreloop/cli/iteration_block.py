@@ -13,9 +13,9 @@ from coreloop.base.text import printable
 from coreloop.cli.choose_session import begun_line
 from coreloop.cli.output import say
 from coreloop.runs.active_run import Run
-from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue
 from coreloop.runs.drift import check_drift
+from coreloop.runs.driver.progress_lines import money
 from coreloop.runs.events import Rule
 from coreloop.runs.reflexion import PastFailure
 from coreloop.runs.state import State
@@ -59,7 +59,7 @@ def iteration_lines(recorded: RecordedIteration, plan: Iterable[str] = ()) -> It
     yield from _drift(state, tell)
     yield from _stuck(recorded.failures, tell)
     yield BAR
-    yield f"Iteration {number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
+    yield f"Iteration {number}/{state.limits.max_iterations} · {state.status} · {money(state)}"
 
 
 def _answered(state: State) -> int:
@@ -132,9 +132,9 @@ def plan_lines(planned: PlannedIteration) -> Iterator[str]:
 
 
 def _repeated(state: State) -> Iterator[str]:
-    for query, similar in state.last_dropped:
+    for query, similar in state.last_progress.dropped:
         yield from duplicate_lines(query, similar)
-    if any(order.rule == "duplicates" for order in state.last_orders):
+    if any(order.rule == "duplicates" for order in state.last_progress.orders):
         yield "⚠️ All queries duplicate. Changing search angle..."
 
 
@@ -182,7 +182,7 @@ def _figures(one: Hypothesis, tell: _Tell) -> str:
 def _drift(state: State, tell: _Tell) -> Iterator[str]:
     """What this iteration led to; want of news is seen only now, and ordered as the next one begins."""
     pending = check_drift(state)
-    orders = [one for one in state.last_orders if one.rule != "no_new_information"]
+    orders = [one for one in state.last_progress.orders if one.rule != "no_new_information"]
     for order in [*orders, *([pending] if pending else [])]:
         yield tell(_DRIFT[order.rule])
         yield tell("   → strategy changed to: {labels}", labels=", ".join(order.after) or "?")
@@ -201,11 +201,6 @@ def _stuck(failures: Sequence[PastFailure], tell: _Tell) -> Iterator[str]:
 def _printable(text: str) -> str:
     text = printable(text)
     return text if len(text) <= _LINE_CHARS else f"{text[: _LINE_CHARS - 1]}…"
-
-
-def _money(state: State) -> str:
-    limit = "" if state.limits.microusd is None else f"/{dollars(state.limits.microusd)}"
-    return f"{dollars(state.spent.microusd)}{limit}"
 
 
 def show_progress(run: Run) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -68,7 +68,7 @@ _UNIT: Final = re.compile(
 )
 
 
-_AnyRow = tuple[str, str, Iterable[str]]
+Row = tuple[str, str, Sequence[str]]  # a stock code, a name, and aliases
 
 
 class Names:
@@ -76,13 +76,13 @@ class Names:
 
     Parameters
     ----------
-    rows : iterable of (str, str, iterable of str)
-        Stock code, name, aliases; as a project gives them.
-    listed : iterable of (str, str, iterable of str), optional
+    rows : iterable of Row
+        As a project gives them.
+    listed : iterable of Row, optional
         Those of a public listing, of which more are everyday words.
     """
 
-    def __init__(self, rows: Iterable[_AnyRow], listed: Iterable[_AnyRow] = ()) -> None:
+    def __init__(self, rows: Iterable[Row], listed: Iterable[Row] = ()) -> None:
         self._codes: dict[str, str] = {}
         by_text: dict[str, tuple[str, str, bool]] = {}
         for is_listed, given in ((False, rows), (True, listed)):
@@ -186,9 +186,6 @@ class Names:
         return text.strip() in self._codes
 
 
-Row = tuple[str, str, list[str]]
-
-
 def has_companies(names_file: Path | None, detection: Detection) -> bool:
     """Whether a run looks for any company: the project names some, or the listing of Korea is chosen."""
     return names_file is not None or bool(detection.names) or "kr" in detection.countries
@@ -223,7 +220,7 @@ def _read(path: Path) -> list[Row]:
 
 
 def _rows(text: str, path: Path) -> list[Row]:
-    rows = []
+    rows = list[Row]()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue
