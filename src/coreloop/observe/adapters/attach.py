@@ -50,7 +50,7 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
         raise UsageError(
             f"attach: no adapter for a {kind}; there are for {', '.join(ADAPTERS)}. Of any other, receive "
-            "spans (docs/how-to/receive.md), or decorate the tools by observed_tool (docs/how-to/record.md)"
+            "the spans (dartlab-coreloop receive), or decorate the tools with coreloop.observed_tool"
         )
     name = ADAPTERS[known]
     recorded = import_module(f"coreloop.observe.adapters.{name}").attach(agent, data_dir)
