@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from frameworks.environments import interpreter  # noqa: E402 - needs the path above
+from frameworks.environments import RECORDING, interpreter  # noqa: E402 - needs the path above
 
 ROUNDS, RUNS = 5, 150
 HEAD = """
@@ -39,8 +39,6 @@ async def main():
     print(time.process_time() - begun)
 asyncio.run(main())
 """
-DISTRIBUTIONS = {"opentelemetry": "pydantic-ai-slim"}
-"""Of an agent that is not named as its distribution."""
 SERVER = """
 from contextlib import suppress
 server.tool()(find_rooms)
@@ -114,25 +112,6 @@ if records:
 async def run(number):
     await agent.ainvoke({"messages": [("user", f"question {number}")]}, config)
 """,
-    "opentelemetry": """
-from opentelemetry.sdk.trace import TracerProvider
-from pydantic_ai import Agent
-from pydantic_ai.capabilities import Instrumentation
-from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import FunctionModel
-from pydantic_ai.models.instrumented import InstrumentationSettings
-provider = TracerProvider()
-if records:
-    from coreloop.observe.adapters.otel import record_spans
-    provider.add_span_processor(record_spans())
-def model(messages, info):
-    n = sum(message.kind == "response" for message in messages)
-    return ModelResponse([TextPart("done")] if n == 3 else [ToolCallPart("find_rooms", CALLS[n])])
-spans = Instrumentation(settings=InstrumentationSettings(tracer_provider=provider))
-agent = Agent(FunctionModel(model), tools=[find_rooms], capabilities=[spans])
-async def run(number):
-    await agent.run(f"question {number}")
-""",
     "mcp": """
 from mcp.client import Client
 from mcp.server import MCPServer
@@ -151,7 +130,7 @@ def seconds(name: str, how: str, folder: str) -> float:
     """Processor time of one process's runs."""
     script = HEAD + AGENTS[name] + TAIL
     done = subprocess.run(
-        [interpreter(DISTRIBUTIONS.get(name, name), records=True), "-c", script, how, str(RUNS)],
+        [interpreter(name, RECORDING), "-c", script, how, str(RUNS)],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
         cwd=folder,
         capture_output=True,

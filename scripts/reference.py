@@ -79,7 +79,7 @@ def _command_section(
     lines = [f"{'#' * (len(path) + 1)} {' '.join(path)}\n"]
     help_text, _, example = cleandoc(command.help or COMMANDS[path[0]]).partition("Example: ")
     lines.append(_escaped(" ".join(help_text.split())) + "\n")
-    if example:
+    if example and not isinstance(command, click.Group):  # its commands have their own
         lines.append(f"`dartlab-coreloop {example.strip()}`\n")
     rows = _option_rows(command, context)
     own = [row for row in rows if row not in shared]

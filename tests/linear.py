@@ -2,7 +2,7 @@
 
 import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final
 
@@ -16,9 +16,6 @@ _SHORTEST_S = 0.01
 """Of a measurement, which is repeated until it takes as long."""
 _TRIES = 3
 """One that is cheap enough counts: others may use the machine."""
-
-_EVERYWHERE = (" ", "a", "1", "[1")
-"""What a pattern repeats, so that each start in a text could run on to its end."""
 
 
 def assert_linear(
@@ -43,16 +40,6 @@ def assert_linear(
             known = _cost(work, build(large))
             ratios.append(known / of_small)
         assert min(ratios) <= _MOST, f"a byte of {large:,} costs {min(ratios):.1f} times one of {small:,}"
-
-
-def repeated(unit: str, *, end: str = "") -> Callable[[int], str]:
-    """Build texts that repeat something."""
-    return lambda size: unit * (size // len(unit.encode("utf-8", "surrogatepass"))) + end
-
-
-def cases(works: Mapping[str, tuple[Callable[[Any], object], tuple[str, ...]]]) -> list[tuple[str, str]]:
-    """Pair the name of each work with what its texts repeat: what is tried on all, and its own."""
-    return [(name, unit) for name, (_, own) in works.items() for unit in dict.fromkeys((*_EVERYWHERE, *own))]
 
 
 def _cost(work: Callable[[Any], object], given: Any) -> float:

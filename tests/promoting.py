@@ -74,8 +74,6 @@ GOOD = {
     ]
 }
 OTHER = {"tool_calls": ["scan"]}
-SLOW = object()
-"""An answer that never comes."""
 
 
 def candidate(**changes: Any) -> dict[str, Any]:
@@ -147,7 +145,7 @@ def statement(**changes: Any) -> dict[str, Any]:
         "line": line,
         "sides": {"n_ok": 58, "n": 61, "other_ok": 17, "other_n": 26, "cases": 31, "other_cases": 12},
         "held": {"n_ok": 12, "n": 14, "other_ok": 10, "other_n": 21, "cases": 8, "other_cases": 7},
-        "case": "customer",
+        "case": "case",
         "n_questions": 15,
         "difference": 0.297,
         "low": 0.117,
@@ -299,7 +297,7 @@ class Agent:
 
     Parameters
     ----------
-    answers : dict, bytes, Reply or SLOW
+    answers : dict, bytes or Reply
         A dict goes out as JSON.
     """
 
@@ -328,9 +326,6 @@ class Agent:
         self.asked.append(asked)
         self.headers.append(headers)
         given = next(self._answers)
-        if given is SLOW:
-            self.stopping.wait(60)
-            return None
         return given if isinstance(given, Reply) else Reply(200, given)
 
     def drip(self, send: Callable[[bytes], object]) -> None:

@@ -25,13 +25,6 @@ def work(seed, folder, tools=None):
     return list(zip(requests, records(folder), answers, strict=True))
 
 
-def answered(request, folder):
-    """One answer and its record."""
-    given = answer(request, tools_of_the_demo(), collector(folder))
-    (record,) = records(folder)
-    return given, record
-
-
 def collector(folder, question="?"):
     return AuditCollector(question, data_dir=folder, clock_ns=lambda: 1_777_109_400_000_000_000)
 

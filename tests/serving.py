@@ -30,7 +30,7 @@ for name, value in json.loads(sys.argv.pop(1)).items():
 import coreloop.__main__
 """
 """The same program with other bounds."""
-REQUESTS, RUNS = "coreloop.web.admission.REQUESTS_PER_MINUTE", "coreloop.web.admission.RUNS_PER_MINUTE"
+REQUESTS, RUNS = "coreloop.web.service.REQUESTS_PER_MINUTE", "coreloop.web.service.RUNS_PER_MINUTE"
 UNBOUNDED = {REQUESTS: 1_000_000, RUNS: 1_000_000, "coreloop.web.api.MAX_QUEUED": 100_000}
 
 
@@ -74,12 +74,13 @@ class Served:
 def served(
     folder: Path,
     *options: str,
+    command: str = "serve",
     settings: str = "",
     environ: dict[str, str] | None = None,
     lease_s: float | None = None,
     bounds: Mapping[str, float] = MappingProxyType({}),
 ):
-    """Serve a project; the process ends with the block.
+    """Serve a project, or receive spans for it; the process ends with the block.
 
     With a lease, jobs are free so many seconds after its end instead of half a minute.
     """
@@ -92,7 +93,7 @@ def served(
     program = ["-c", _WITH_CONSTANTS, json.dumps(constants)] if constants else ["-m", "coreloop"]
     with process_log.open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, *program, "serve", "--port", "0", *options],
+            [sys.executable, *program, command, "--port", "0", *options],
             cwd=folder,
             stdout=subprocess.DEVNULL,
             stderr=log,

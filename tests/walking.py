@@ -10,8 +10,7 @@ from typing import Any
 
 import orjson
 
-import coreloop.answer.agent.agent_state  # noqa: F401 (registers it)
-from coreloop.answer.agent.agent_state import open_run
+from coreloop.answer.agent.agent_state import opening_events
 from coreloop.answer.agent.plan import PlannedIteration, plan_iteration, read_plan
 from coreloop.answer.agent.record import RecordedIteration, Shown, read_source, record_iteration
 from coreloop.answer.repair.store import read_rejections
@@ -20,7 +19,8 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.runs.agent.agent_report import read_report
 from coreloop.runs.limits import Limits, Mode
 from coreloop.runs.load import load_run
-from coreloop.runs.state import State
+from coreloop.runs.manage import begin_run
+from coreloop.runs.state import AGENT, State
 from coreloop.runs.stores.store import Store, open_store
 from running import MOMENT
 
@@ -56,8 +56,9 @@ class Walk:
 
     def open(self, question: str = QUESTION, *, mode: Mode = "bounded", **limits: Any) -> str:
         workspace = open_workspace(self.root)
-        self.run_id = open_run(
-            workspace, self.store, question, mode=mode, limits=Limits(**limits), now=MOMENT
+        first, tight = opening_events(self.root), Limits(**limits)
+        self.run_id = begin_run(
+            workspace, self.store, question, kind=AGENT, mode=mode, limits=tight, first=first, now=MOMENT
         )
         return self.run_id
 

@@ -12,8 +12,8 @@ from typing import Any
 from acceptance.walk import Done, command
 from fault_server import fault_server, hangs, replies
 from model_stand_in import Act, model_stand_in, streams
+from researching import RIVER
 
-RIVER = "The Han river is 494 kilometres long."
 QUESTION = "How long is the Han river?"
 PAGES = {
     "han.md": f"# Han river\n\n{RIVER} It flows through Seoul.\n",
@@ -22,7 +22,6 @@ PAGES = {
 }
 NO_EVIDENCE = "No evidence found."
 LIMITED = "Search capabilities were limited; answer is based on partial information."
-METADATA = {"timestamp": "2026-04-25T12:00:00Z", "model": "stand-in", "token_count": 9}
 Body = dict[str, Any]
 
 
@@ -105,23 +104,8 @@ def _with_model(
         return Asked(run(), folder, server.bodies)
 
 
-def plan(*queries: str, sub_questions: tuple[str, ...] = (), tier: str | None = None) -> str:
-    planned = [{"query": query, "intent": "answer"} for query in queries]
-    return json.dumps({"queries": planned, "sub_questions": sub_questions, "complexity_tier": tier})
-
-
-def reflection(*findings: Body, queries: tuple[str, ...] = (), **fields: Any) -> str:
-    new = [{"query": query, "intent": "gap"} for query in queries]
-    whole = {"sufficient": False, "confidence": 0.5, "gaps": [], "new_queries": new, "metadata": METADATA}
-    return json.dumps({**whole, "findings": findings, **fields})
-
-
 def finding(text: str = RIVER, source: str = "[1]") -> Body:
     return {"text": text, "sources": [source], "answers": ["q1"]}
-
-
-def synthesis(answer: str) -> str:
-    return json.dumps({"answer": answer, "citations": [], "metadata": METADATA})
 
 
 @dataclass

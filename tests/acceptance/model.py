@@ -6,11 +6,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import researching
 from acceptance.shell import Project
 from model_stand_in import Act, model_stand_in, streams
 
 Reply = dict[str, Any] | Callable[["Asked"], dict[str, Any]]
-_METADATA = {"timestamp": "2026-04-25T12:00:00Z", "model": "stand-in", "token_count": 9}
+UNLIKE = (
+    "Its fountain shows coloured light to visitors on summer evenings beside the southern bank.",
+    "Engineers strengthened all of the piers during winter after a survey of the river bed.",
+    "Cyclists reach Seorae island over a ramp that the city planners drew much later.",
+)
+"""Texts that make sources of one sentence no copies of each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +73,19 @@ def modelled(project: Project, settings: str = "", **replies: Reply) -> Iterator
 
 def plan(*queries: str, parts: tuple[str, ...] = (), tier: str = "standard") -> dict[str, Any]:
     """A ``PlanResponse``."""
-    planned = [{"query": query, "intent": "answer"} for query in queries]
-    return {"queries": planned, "sub_questions": parts, "complexity_tier": tier}
+    return _read(researching.plan(*queries, sub_questions=parts, tier=tier))
 
 
 def reflection(*findings: dict[str, Any], queries: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
     """A ``ReflectionResponse``."""
-    return {
-        "sufficient": False,
-        "confidence": 0.5,
-        "gaps": [],
-        "new_queries": [{"query": query, "intent": "gap"} for query in queries],
-        "metadata": _METADATA,
-        "findings": findings,
-        **more,
-    }
+    return _read(researching.reflection(*findings, queries=queries, **more))
 
 
 def synthesis(answer: str) -> dict[str, Any]:
     """A ``SynthesisResponse``."""
-    return {"answer": answer, "citations": [], "metadata": _METADATA}
+    return _read(researching.synthesis(answer))
+
+
+def _read(reply: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads(reply)
+    return read

@@ -38,14 +38,15 @@ def test_25_five_iterations_without_news_are_said(project: Project):
     assert "⚠️ Loop Drift 감지: 5회 연속 새 정보 없음" in done[-1].lines
 
 
-@pytest.mark.promise("000-26")
-def test_26_a_research_drops_a_repeated_query_before_it_is_executed(project: Project):
-    _research(
-        project, "quantum error correction breakthrough 2026", "quantum error correction 2026 breakthrough"
-    )
+@pytest.mark.promise("000-26", "000-27")
+def test_26_a_research_drops_a_repeated_query_before_it_is_executed_and_says_so(project: Project):
+    first, again = "quantum error correction breakthrough 2026", "quantum error correction 2026 breakthrough"
+    shown = _research(project, first, again).err
     searched = [search["query"] for search in project.view("current/search_history.json")]
-    assert "quantum error correction breakthrough 2026" in searched
-    assert "quantum error correction 2026 breakthrough" not in searched
+    assert first in searched
+    assert again not in searched
+    assert f"⚠️ Skip duplicate: '{again[:50]}" in shown
+    assert f"   Already searched: '{first}'" in shown
 
 
 @pytest.mark.promise("000-26")
@@ -55,14 +56,6 @@ def test_26_the_skill_has_its_candidates_tested_before_it_searches(project: Proj
     helps = [project.run("runs", command, "--help") for command in commands]
     assert all(done.code == 0 for done in helps)
     assert re.search("duplicate|candidate", "".join(done.out for done in helps), re.IGNORECASE)
-
-
-@pytest.mark.promise("000-27")
-def test_27_a_dropped_query_is_said_with_the_one_that_it_repeats(project: Project):
-    first, again = "quantum error correction breakthrough 2026", "quantum error correction 2026 breakthrough"
-    shown = _research(project, first, again).err
-    assert f"⚠️ Skip duplicate: '{again[:50]}" in shown
-    assert f"   Already searched: '{first}'" in shown
 
 
 @pytest.mark.promise("000-28")
@@ -207,18 +200,13 @@ def test_39_a_run_that_is_stuck_gets_the_failures_of_similar_situations(project:
 
 
 @pytest.mark.promise("000-40")
-def test_40_reflexion_json_has_the_strategies_that_helped(project: Project):
+def test_40_reflexion_json_has_what_helped_and_failures_with_what_solved_them(project: Project):
     _get_stuck_and_out(project)
-    patterns = project.view("current/reflexion.json")["success_patterns"]
+    reflexion = project.view("current/reflexion.json")
+    patterns, failures = reflexion["success_patterns"], reflexion["failures"]
     assert patterns
-    assert all(set(one) == {"strategy", "situations", "success_rate"} for one in patterns)
-
-
-@pytest.mark.promise("000-40")
-def test_40_reflexion_json_has_failures_and_what_solved_them(project: Project):
-    _get_stuck_and_out(project)
-    failures = project.view("current/reflexion.json")["failures"]
     assert failures
+    assert all(set(one) == {"strategy", "situations", "success_rate"} for one in patterns)
     assert all(set(one) == {"iteration", "situation", "root_cause", "solution", "result"} for one in failures)
 
 

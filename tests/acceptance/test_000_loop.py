@@ -57,30 +57,10 @@ def session(project: Project) -> Session:
 
 
 @pytest.mark.promise("000-1")
-def test_01_what_a_model_says_ends_no_run(project: Project):
-    project.open(QUESTION)
-    said = {"findings": [{"text": "충분합니다. All is done, stop.", "sources": []}], "next_actions": ["stop"]}
-    assert project.record({**more(), **said}).code == 0
-    assert (project.next()["goes_on"], project.shown()["status"]) == (True, "running")
-
-
-@pytest.mark.promise("000-1")
 def test_01_a_report_that_answers_its_own_question_ends_no_run(project: Project):
     project.open(QUESTION)
     project.record(ENOUGH)
     assert project.shown()["status"] == "running"
-
-
-@pytest.mark.promise("000-1")
-@pytest.mark.slow
-def test_01_only_the_until_command_a_limit_or_a_person_ends_a_drivers_run(project: Project):
-    _drive(project, ENOUGH, "--max-iterations", "2", "--until", "false", "--mode", "exhaust")
-    state = project.shown()
-    assert (state["status"], state["stop_reason"], state["iteration"]["current"]) == (
-        "stopped",
-        "max_iterations",
-        2,
-    )
 
 
 @pytest.mark.promise("000-2")
@@ -175,16 +155,18 @@ def test_08_research_stop_stops_and_lets_the_turn_end(session: Session):
 @pytest.mark.slow
 def test_09_ctrl_c_stops_a_drivers_run(project: Project):
     words = ("runs", "start", "--max-iterations", "9", "--", "sh", "-c", "echo begun; exec sleep 600")
-    with project.start(*words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+    with project.start(*words, stdin=subprocess.DEVNULL) as process:
         assert process.stderr
         try:
             for said in ("| begun", "press Ctrl-C again"):
                 assert any(said in line for line in process.stderr)
                 process.send_signal(signal.SIGINT)
-            process.wait(60)
+            out, errors = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert process.returncode == 130
+    assert (process.returncode, "Traceback" in errors) == (130, False)
+    assert "stopped_by_user: runs stop, Ctrl-C or a request to a service ended it" in out
+    assert "; 0 iterations" in out
     assert project.shown()["status"] == "stopped_by_user"
 
 
@@ -349,10 +331,6 @@ def test_21_a_run_that_goes_on_says_that_no_condition_of_its_end_is_met(project:
 def test_22_the_next_iteration_is_announced_in_the_language_of_the_question(project: Project):
     project.open("Why did profit rise?")
     assert project.record(FOUND).lines[-1] == "The next iteration begins..."
-
-
-@pytest.mark.promise("000-22")
-def test_22_the_announcement_is_literally_that_of_the_document(project: Project):
     project.open(QUESTION)
     assert project.record(FOUND).lines[-1] == "다음 iteration을 시작합니다..."
 

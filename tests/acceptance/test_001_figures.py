@@ -6,18 +6,12 @@ from typing import Any
 import pytest
 
 from acceptance.asking import search_service
-from acceptance.model import Asked, modelled, plan, reflection, synthesis
+from acceptance.model import UNLIKE, Asked, modelled, plan, reflection, synthesis
 from acceptance.shell import Project
 from rows import slow_after
 
 QUESTION = "When were the bridges opened?"
 FACT = "The Banpo bridge was opened in 1982."
-UNLIKE = (
-    "Its fountain shows coloured light to visitors on summer evenings beside the southern bank.",
-    "Engineers strengthened all of the piers during winter after a survey of the river bed.",
-    "Cyclists reach Seorae island over a ramp that the city planners drew much later.",
-)
-"""Texts that make sources of one sentence no copies of each other."""
 NEWEST = 30
 
 

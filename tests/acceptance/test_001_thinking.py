@@ -2,11 +2,11 @@
 
 import json
 import re
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from acceptance.claude_code import install, skill
-from acceptance.model import Asked, Model, modelled, plan, reflection, synthesis
+from acceptance.model import UNLIKE, Asked, Model, modelled, plan, reflection, synthesis
 from acceptance.shell import Done, Project
 from acceptance.walk import public_name
+from fault_server import fault_server, reader_of, replies, searxng_answer
 from rows import slow_after
 
 QUESTION = "한강의 다리는 언제 개통되었나?"
@@ -24,12 +25,6 @@ BAR = "━" * 40
 OPENED = "The Alpha bridge was opened in 1971."
 OTHER_YEAR = "The Alpha bridge was opened in 1984."
 INVENTED = "The Alpha bridge is 9000 metres long."
-UNLIKE = (
-    "Its fountain shows coloured light to visitors on summer evenings beside the southern bank.",
-    "Engineers strengthened all of the piers during winter after a survey of the river bed.",
-    "Cyclists reach Seorae island over a ramp that the city planners drew much later.",
-)
-"""Texts that make sources of one sentence independent of each other."""
 FACTS = {
     "Alpha bridge opening": OPENED,
     "Boseong green tea": "Boseong green tea is harvested during April.",
@@ -249,11 +244,10 @@ def test_31_up_to_five_searches_are_executed_at_once(project: Project):
 @pytest.mark.slow
 def test_32_a_paper_is_read_from_its_pdf(project: Project):
     pdf = _pdf("The error rate of the surface code fell below one percent.")
-    with _serving(pdf, "application/pdf") as url:
-        reach = {"ports": frozenset({int(url.rpartition(":")[2])}), "allows": lambda _address: True}
-        network = replace(public_name("Network")(), **reach)
-        reader = public_name("PageReader")(network=network)
-        found = reader.read(f"{url}/pdf/2501.00001", public_name("SearchLimits")())
+    with fault_server() as server:
+        server.paths["/pdf/2501.00001"] = replies(200, pdf, content_type="application/pdf")
+        reader, limits = reader_of(server.port), public_name("SearchLimits")()
+        found = reader.read(f"{server.url}/pdf/2501.00001", limits)
     assert "surface code fell below one percent" in found.sources[0].text
     (project.folder / "docs").mkdir()
     (project.folder / "docs" / "paper.pdf").write_bytes(pdf)
@@ -339,10 +333,6 @@ def test_38_confidence_and_priority_follow_the_documents_formulae(project: Proje
     (hypothesis,) = _hypotheses(project)
     assert hypothesis["confidence"] == pytest.approx(0.5 + 2 * 0.10 - 0.15)
     assert hypothesis["priority_score"] == pytest.approx(0.55 * 0.5 + 0.15 * 0.3 + 1.0 * 0.2)
-    for number in range(3):
-        _record(project, number + 3, findings=[{"text": "something else", "sources": []}])
-    (hypothesis,) = _hypotheses(project)
-    assert hypothesis["priority_score"] == pytest.approx(0.55 * 0.5 + 0.15 * 0.3 + 0.5 * 0.2)
 
 
 @pytest.mark.promise("001-38")
@@ -385,15 +375,9 @@ def test_41_evidence_has_source_summary_confidence_and_iteration(project: Projec
 def test_42_a_research_has_all_hypotheses_and_the_five_of_the_highest_priority(deep: Deep):
     whole = deep.state["all_hypotheses"]
     assert len(whole) == 7
-    assert len(deep.state["active_hypotheses"]) == 5
+    assert deep.state["active_hypotheses"] == [one["id"] for one in whole[:5]]
     scores = [one["priority_score"] for one in whole]
     assert scores == sorted(scores, reverse=True)
-
-
-@pytest.mark.promise("001-42")
-def test_42_the_active_hypotheses_are_ids(deep: Deep):
-    best = [one["id"] for one in deep.state["all_hypotheses"][:5]]
-    assert deep.state["active_hypotheses"] == best
 
 
 @pytest.mark.promise("001-42")
@@ -509,58 +493,20 @@ def _searxng() -> Iterator[tuple[str, list[int]]]:
     """A search service that answers only when five searches are under way; how many were, at each."""
     under_way, most, is_full, lock = [0], [0], threading.Event(), threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            with lock:
-                under_way[0] += 1
-                most.append(under_way[0])
-                if under_way[0] == 5:
-                    is_full.set()
-            is_full.wait(20)
-            with lock:
-                under_way[0] -= 1
-            _send(self, b'{"results": []}', "application/json")
+    def behave(connection: socket.socket, is_over: threading.Event) -> None:
+        with lock:
+            under_way[0] += 1
+            most.append(under_way[0])
+            if under_way[0] == 5:
+                is_full.set()
+        is_full.wait(20)
+        with lock:
+            under_way[0] -= 1
+        replies(200, searxng_answer(), content_type="application/json")(connection, is_over)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with _server(Handler) as url:
-        yield url, most
-
-
-@contextmanager
-def _serving(content: bytes, kind: str) -> Iterator[str]:
-    """A site with one page and no robots.txt."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            is_page = self.path.startswith("/pdf")
-            _send(self, content if is_page else b"", kind, 200 if is_page else 404)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with _server(Handler) as url:
-        yield url
-
-
-@contextmanager
-def _server(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def _send(handler: BaseHTTPRequestHandler, content: bytes, kind: str, status: int = 200) -> None:
-    handler.send_response(status)
-    handler.send_header("Content-Type", kind)
-    handler.send_header("Content-Length", str(len(content)))
-    handler.end_headers()
-    handler.wfile.write(content)
+    with fault_server() as server:
+        server.paths["*"] = behave
+        yield server.url, most
 
 
 def _pdf(text: str) -> bytes:

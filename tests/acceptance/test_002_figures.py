@@ -11,17 +11,14 @@ import pytest
 
 from acceptance.asking import (
     QUESTION,
-    RIVER,
     finding,
     indexed,
-    plan,
-    reflection,
     research_with,
     search_service,
     searching,
-    synthesis,
 )
 from acceptance.walk import public_name
+from researching import RIVER, plan, reflection, synthesis
 from serving import served, until
 
 NOON = datetime(2026, 4, 25, 12, tzinfo=UTC)
@@ -89,6 +86,8 @@ def test_28_the_metrics_have_the_failed_queries_the_iterations_and_the_seconds_o
             run_id = client.post("/run", json=body).json()["run_id"]
             state = client.get(f"/runs/{run_id}").json()["state"]
             figures = until(lambda: _figures(client.get("/metrics").text, "iterations_per_request_count"))
+            kinds = set(re.findall(r"^# TYPE (\w+) ", client.get("/metrics").text, re.MULTILINE))
+    assert kinds >= {"research_loop_duration_seconds", "iterations_per_request", "search_failures_total"}
     assert len(state["failed_queries"]) > 1
     assert state["iteration"]["current"] > 1
     assert figures["search_failures_total"] == len(state["failed_queries"])

@@ -10,12 +10,12 @@ import pytest
 
 from acceptance.asking import (
     QUESTION,
-    RIVER,
     assert_error_response,
     indexed,
     model_at,
 )
 from model_stand_in import model_stand_in, streams
+from researching import RIVER
 from serving import Served, events_in, served, until
 
 
@@ -123,16 +123,6 @@ def test_33_the_log_of_a_run_has_its_iteration_token_budget_and_results(
     run(client)
     lines = until(lambda: [line for line in service.lines if line["event"] == "iteration"])
     assert {"iteration", "token_budget", "results"} <= lines[-1].keys()
-
-
-@pytest.mark.slow
-@pytest.mark.promise("002-28")
-def test_28_the_three_metrics_are_at_metrics(client: httpx2.Client) -> None:
-    run(client)
-    until(lambda: 'iterations_per_request_count{kind="research"}' in client.get("/metrics").text)
-    text = client.get("/metrics").text
-    for name in ("research_loop_duration_seconds", "iterations_per_request", "search_failures_total"):
-        assert f"# TYPE {name} " in text
 
 
 @pytest.mark.slow

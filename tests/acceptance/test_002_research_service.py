@@ -12,27 +12,23 @@ import pytest
 
 from acceptance.asking import (
     LIMITED,
-    METADATA,
     NO_EVIDENCE,
     QUESTION,
-    RIVER,
     Asked,
     ask_with,
     assert_error_response,
     finding,
     indexed,
     model_at,
-    plan,
-    reflection,
     research,
     research_with,
     search_service,
     searching,
     settle,
-    synthesis,
 )
 from acceptance.walk import PACKAGE, REPO, public_name
 from model_stand_in import answers, model_stand_in, streams
+from researching import METADATA, RIVER, plan, reflection, synthesis
 from rows import slow_after
 
 UNKNOWN = "Who painted the Mona Lisa?"

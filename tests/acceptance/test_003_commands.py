@@ -141,7 +141,9 @@ def test_30_every_script_of_the_document_is_there_and_run(tmp_path: Path) -> Non
     imported = {"_axis_slug.py", "_parse_audit_analysis.py"}
     assert {path.name for path in SCRIPTS.glob("*.py")} == run | imported
     assert script_module("_axis_slug.py")["KOREAN_AXIS_SLUG"]
-    assert callable(script_module("_parse_audit_analysis.py")["parse_all"])
+    notes = script_module("_parse_audit_analysis.py")
+    assert callable(notes["parse_all"])
+    assert callable(notes["parse_engine_improvement_bullets"])
 
 
 @pytest.mark.promise("003-31", "003-32")

@@ -87,10 +87,11 @@ def test_01_a_line_has_every_field_of_the_v2_schema(tmp_path: Path) -> None:
 
 @pytest.mark.promise("003-2")
 def test_02_an_argument_is_cut_at_500_characters(tmp_path: Path) -> None:
-    args = {"text": "가나" * 300, "kept": "x" * 500, "cut": "x" * 501}
+    args = {"text": "가나" * 300, "kept": "x" * 500, "in": [{"cut": "x" * 501}]}
     stored = observed(tmp_path, args=args)["tool_calls"][0]["args"]
     assert stored["kept"] == "x" * 500
     assert "x" * 501 not in json.dumps(stored)
+    assert (stored["in"][0]["cut"]["truncated"], stored["in"][0]["cut"]["size"]) == (True, 501)
     assert len(stored["text"]["preview"]) <= 500
     assert ("가나" * 300).startswith(stored["text"]["preview"])
 

@@ -421,6 +421,7 @@ def test_21_without_options_the_gates_are_the_same_and_each_that_fails_is_shown(
         "Phase F caveats 0 of 2 2 short",
         "days since the first merge 0 of 30 30 short",
     ]
+    assert done.out.splitlines()[-1] == "No proposal: 3 of 3 gates fail."
     assert not (project.root / "docs").exists()
 
 

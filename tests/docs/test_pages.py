@@ -82,7 +82,7 @@ def test_the_lines_of_each_framework_can_be_pasted_whole() -> None:
         for alias in node.names
     }
     package = "coreloop.observe.adapters"
-    assert set(imports) >= {f"{package}.{module}" for module in [*ADAPTERS.values(), "otel"]}
+    assert set(imports) >= {f"{package}.{module}" for module in ADAPTERS.values()}
     assert [name for module, name in imports.items() if not hasattr(import_module(module), name)] == []
     unbound = {text: _read(text) - _bound(text) - set(dir(builtins)) for text in texts}
     assert [text for text, names in unbound.items() if names] == []

@@ -75,6 +75,8 @@ elif _has("anthropic"):
     OBJECTS = [{"name": "find_orders", "description": orders.find_orders.__doc__, "input_schema": {}}]
     OVERRIDDEN = [beta_tool(description="Written here.")(find_orders)]
 elif _has("llama_index"):
+    from llama_index.core.agent.workflow import AgentWorkflow
+    from llama_index.core.llms.mock import MockFunctionCallingLLM
     from llama_index.core.tools import FunctionTool
     from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
@@ -86,5 +88,6 @@ elif _has("llama_index"):
 
     Spec.find_orders.__doc__ = find_orders.__doc__
     CONTAINER = Spec()
+    FLOW = AgentWorkflow.from_tools_or_functions([find_orders], llm=MockFunctionCallingLLM())
     OBJECTS = [FunctionTool.from_defaults(find_orders)]
     OVERRIDDEN = [FunctionTool.from_defaults(find_orders, description="Written here.")]

@@ -22,9 +22,17 @@ from coreloop.observe.reading.decode import raw_lines
 
 HERE: Final = Path(__file__).parent
 _CACHE: Final = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "coreloop-frameworks"
-NPM: Final = ("@modelcontextprotocol/sdk@1.32.2", "ai@6.0.326", "zod@4.6.7", "tsx@4.23.15")
-RECORDING: Final = ("orjson", "pyyaml", "opentelemetry-sdk")
-"""What a project's server has beside its framework, to record with its settings, or its spans."""
+NPM: Final = (
+    *("@modelcontextprotocol/sdk@1.32.2", "ai@6.0.326", "zod@4.6.7", "tsx@4.23.15"),
+    "@opentelemetry/sdk-node@0.301.0",
+)
+RECORDING: Final = ("orjson", "pyyaml")
+"""What a project's server has beside its framework, to record with its settings."""
+EXPORTING: Final = (
+    *RECORDING,
+    "opentelemetry-exporter-otlp-proto-http",
+    "openinference-instrumentation-langchain",
+)
 _NO_REGISTRY: Final = ("failed to fetch", "dns error", "connect", "timed out", "offline")
 
 
@@ -34,12 +42,12 @@ def versions(file: str = "versions.txt") -> dict[str, str]:
     return dict(line.split("==") for line in lines if line and not line.startswith("#"))
 
 
-def interpreter(distribution: str, *, records: bool = False) -> Path:
+def interpreter(distribution: str, also: tuple[str, ...] = ()) -> Path:
     """The interpreter that has a framework; skips the test where it can neither be found nor installed.
 
-    With ``records``, it also has what coreloop needs to record, and coreloop itself by PYTHONPATH.
+    With `RECORDING`, it also has what coreloop needs to record, and coreloop itself by PYTHONPATH.
     """
-    found = _environment(distribution, RECORDING if records else ())
+    found = _environment(distribution, also)
     if isinstance(found, str):
         pytest.skip(found)
     return found / "bin" / "python"
@@ -72,7 +80,12 @@ def _environment(distribution: str, also: tuple[str, ...] = ()) -> Path | str:
 def command(distribution: str, folder: Path) -> list[str]:
     """What runs the server of a folder; skips the test where its packages cannot be had."""
     if distribution != "npm":
-        return [str(interpreter(distribution, records=True)), "server.py"]
+        return [str(interpreter(distribution, RECORDING)), "server.py"]
+    return node(folder, "server.mts")
+
+
+def node(folder: Path, script: str) -> list[str]:
+    """What runs a script in TypeScript, with packages in its folder."""
     packages = _CACHE / "-".join(NPM).replace("/", "-")
     packages.mkdir(parents=True, exist_ok=True)
     with (packages / "lock").open("w") as lock:
@@ -82,14 +95,14 @@ def command(distribution: str, folder: Path) -> list[str]:
     if done.returncode:
         pytest.skip(f"no packages of npm: {done.stderr[-200:]}")
     (folder / "node_modules").symlink_to(packages / "node_modules")
-    return ["node", "--import", "tsx", "server.mts"]
+    return ["node", "--import", "tsx", script]
 
 
 def drive(
     script: str, distribution: str, requests: list[dict[str, Any]], *words: str
 ) -> tuple[list[dict[str, Any]], list[Any]]:
     """Run a script of ``drives/`` with planned requests; gives the records and the printed objects."""
-    python = interpreter(distribution, records=True)
+    python = interpreter(distribution, RECORDING)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "plan.json").write_text(json.dumps(requests), encoding="utf-8")
         done = subprocess.run(

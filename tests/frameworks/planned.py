@@ -7,6 +7,9 @@ import random
 from collections import Counter
 from typing import Any, Final
 
+from coreloop.base.error_classes import error_class
+from coreloop.base.project.tools import bare_name
+
 N_REQUESTS: Final = 200
 SECRET: Final = "Zq7-private"
 """Part of every rejected value: no error may repeat it."""
@@ -76,6 +79,19 @@ def expected(request: dict[str, Any]) -> list[tuple[str, bool, str | None, tuple
         (call["tool"], call["kind"] == "ok", CLASSES[call["kind"]], tuple(sorted(call["args"])))
         for calls in request["rounds"]
         for call in calls
+    ]
+
+
+def calls_of(record: dict[str, Any]) -> list[tuple[str, bool, str | None, tuple[str, ...]]]:
+    """The same of a record."""
+    return [
+        (
+            bare_name(call["name"]) or call["name"],
+            call["ok"],
+            error_class(call["error"]) if call.get("error") else None,
+            tuple(sorted(call["args"])),
+        )
+        for call in record["tool_calls"]
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from frameworks.environments import HERE, interpreter
+from frameworks.environments import HERE, RECORDING, interpreter
 from frameworks.planned import plan
 from frameworks.test_recording import DRIVES
 
@@ -35,7 +35,7 @@ def dropped(drive: str, folder: Path, *, max_file_bytes: int | None = None) -> d
     (folder / "plan.json").write_text(json.dumps(plan(n_requests=20)), encoding="utf-8")
     done = subprocess.run(
         [
-            interpreter(EVERY_DRIVE[drive], records=True),
+            interpreter(EVERY_DRIVE[drive], RECORDING),
             HERE / "drives" / f"drive_{drive}.py",
             "plan.json",
             "data",

@@ -47,6 +47,7 @@ def reach(framework: str, attribute: str) -> Measured:
     ("framework", "attribute"),
     [
         *product(FRAMEWORKS, ("CONTAINER", "OBJECTS")),
+        ("llama-index", "FLOW"),
         *product(("anthropic",), ("FUNCTIONS", "BY_NAME", "made", "made_later")),
     ],
 )

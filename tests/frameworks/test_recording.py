@@ -7,16 +7,14 @@ from typing import Any
 import pytest
 
 from coreloop.base.error_classes import error_class
-from coreloop.base.project.tools import bare_name
 from frameworks.environments import drive as run_drive
-from frameworks.planned import KINDS, REJECTED, SECRET, expected, n_planned, plan
+from frameworks.planned import KINDS, REJECTED, SECRET, calls_of, expected, n_planned, plan
 
 pytestmark = pytest.mark.frameworks
 DRIVES = {
     "pydantic_ai_slim": "pydantic-ai-slim",
     "openai_agents": "openai-agents",
     "langchain": "langchain",
-    "opentelemetry": "pydantic-ai-slim",  # by its own spans
 }
 """Script in drives/ -> the distribution that it needs."""
 EVERY_DRIVE = pytest.mark.parametrize("drive", DRIVES)
@@ -29,18 +27,6 @@ def driven(drive: str) -> tuple[dict[str, dict[str, Any]], dict[str, int]]:
     by_question = {record["question"]: record for record in records}
     assert len(by_question) == len(records)  # one record a request
     return by_question, printed[-1]
-
-
-def calls_of(record: dict[str, Any]) -> list[tuple[str, bool, str | None, tuple[str, ...]]]:
-    return [
-        (
-            bare_name(call["name"]) or call["name"],
-            call["ok"],
-            error_class(call["error"]) if call.get("error") else None,
-            tuple(sorted(call["args"])),
-        )
-        for call in record["tool_calls"]
-    ]
 
 
 def test_plan_has_every_kind_of_call_and_end() -> None:
@@ -87,11 +73,8 @@ def test_end_of_a_request_is_recorded(drive: str) -> None:
     records, _ = driven(drive)
     for request in plan():
         record = records[request["question"]]
-        if drive != "opentelemetry":
-            assert "session_hash" not in record  # a run without history is no session
-        if request["end"] == "cancel" and drive == "opentelemetry":  # the SDK marks no cancelled span
-            assert (record["error"], record["chunk_len"]) == (None, None)
-        elif request["end"] == "cancel":
+        assert "session_hash" not in record  # a run without history is no session
+        if request["end"] == "cancel":
             assert "Cancelled" in record["error"]
         elif request["end"] == "model_error":
             assert "overloaded" in record["error"]

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from frameworks.environments import HERE, interpreter
+from frameworks.environments import HERE, RECORDING, interpreter
 
 pytestmark = pytest.mark.frameworks
 _ROOT: Final = HERE.parents[1]
@@ -15,7 +15,6 @@ EXAMPLES: Final = {
     "pydantic_ai_agent": "pydantic-ai-slim",
     "openai_agents_sdk": "openai-agents",
     "langchain_agent": "langchain",
-    "opentelemetry_spans": "pydantic-ai-slim",
     "mcp_server": "mcp",
     "fastmcp_server": "fastmcp",
     "claude_agent": "claude-agent-sdk",
@@ -32,7 +31,7 @@ def test_example_records_the_rejected_call_and_the_good_one(name: str, tmp_path:
     script = _ROOT / "examples" / "record" / f"{name}.py"
     assert len(script.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
     done = subprocess.run(
-        [str(interpreter(EXAMPLES[name], records=True)), "-c", _LOGGED, str(script)],
+        [str(interpreter(EXAMPLES[name], RECORDING)), "-c", _LOGGED, str(script)],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(_ROOT / "src"), "IS_SANDBOX": "1", "HOME": str(tmp_path)},
         capture_output=True,
@@ -40,8 +39,7 @@ def test_example_records_the_rejected_call_and_the_good_one(name: str, tmp_path:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    if name != "opentelemetry_spans":  # nothing to attach to
-        assert "with the adapter" in done.stderr
+    assert "with the adapter" in done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("find_rooms False invalid_argument: seats: ")
     assert lines[-1] == "find_rooms True None"

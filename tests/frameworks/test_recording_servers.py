@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from frameworks.environments import HERE, drive, interpreter
+from frameworks.environments import HERE, RECORDING, drive, interpreter
 from frameworks.planned import SECRET, expected, plan
 from frameworks.test_recording import calls_of
 
@@ -52,7 +52,7 @@ def test_sources_are_found_in_earlier_calls_of_the_session(distribution: str) ->
 @EVERY_SERVER
 def test_every_page_of_a_list_of_tools_is_in_force(distribution: str, tmp_path: Path) -> None:
     done = subprocess.run(
-        [interpreter(distribution, records=True), HERE / "drives" / "paging.py", distribution, "data"],
+        [interpreter(distribution, RECORDING), HERE / "drives" / "paging.py", distribution, "data"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(_SOURCE)},
         capture_output=True,

@@ -162,21 +162,6 @@ def test_stand_in_shows_a_pull_request(github: GithubStandIn) -> None:
     assert (answer.status_code, answer.json()["merged"]) == (200, True)
 
 
-def test_a_promotion_writes_one_draft_and_one_label(github: GithubStandIn, forge: GithubForge) -> None:
-    github.protections = {"main": 1}
-    forge.unreviewed("main")
-    forge.open_pull_requests()
-    forge.find_pull_request(KEY)
-    forge.add_label(opened(forge).number)
-    forge.find_pull_request(KEY)
-    assert [
-        (request.line, request.body.get("draft"), request.body.get("labels")) for request in writes(github)
-    ] == [
-        ("POST /repos/octo/tools/pulls", True, None),
-        ("POST /repos/octo/tools/issues/1/labels", None, ["coreloop"]),
-    ]
-
-
 def test_answer_against_the_description_is_refused_by_prism(
     github: GithubStandIn, forge: GithubForge, request
 ) -> None:

@@ -23,12 +23,12 @@ def tool(project: Project) -> tuple[str, ...]:
 def test_a_dry_run_of_two_lines_has_diff_and_evidence_in_forty_lines(
     project: Project, tool: tuple[str, ...], entry_point: Any
 ) -> None:
-    code, out, _ = entry_point(project.root, "promote", *tool)
-    assert code == 0
+    code, out, err = entry_point(project.root, "promote", *tool)
+    assert (code, err) == (0, "")
     assert len(out.splitlines()) <= 40
     assert all(f"+    {line}" in out for line in LINES)
     assert out.count("evidence cand-2026-04-25-00") == len(LINES)
-    assert "follows: 58 of 61 calls, 31 customers; does not: 17 of 26, 12 customers" in " ".join(out.split())
+    assert "follows: 58 of 61 calls, 31 cases; does not: 17 of 26, 12 cases" in " ".join(out.split())
     assert "Candidate-Key" not in out
     _, long, _ = entry_point(project.root, "promote", *tool, "-v")
     assert "Candidate-Key" in long

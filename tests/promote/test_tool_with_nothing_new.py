@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.base.errors import RefusedError, UsageError
+from coreloop.base.errors import RefusedError
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, append_verdict
 from coreloop.promote.run import select_tool
@@ -48,6 +48,20 @@ def test_a_rejected_statement_is_refused_with_who_rejected_it(workspace: Workspa
 
 
 def test_a_tool_without_a_line_is_not_suggested_to_itself(workspace: Workspace):
-    with pytest.raises(UsageError, match="no line about analysis yet; run refine and pattern") as refused:
+    (workspace.candidates_dir / "2026-04-25-candidates.json").unlink()
+    with pytest.raises(RefusedError, match="about analysis waits: run refine when more is recorded"):
         select_tool(workspace, "analysis", None)
-    assert "did you mean" not in str(refused.value)
+
+
+def test_a_line_that_only_an_older_file_has_is_named_with_how_to_promote_it(workspace: Workspace):
+    path = workspace.candidates_dir / "2026-04-25-candidates.json"
+    with pytest.raises(RefusedError, match=f"{OLD['id']}: promote it alone, with --candidate {path} --id"):
+        select_tool(workspace, "analysis", None)
+
+
+def test_a_tool_without_a_definition_is_refused_with_that(workspace: Workspace):
+    document = counterexample(tool="pay", suggested_append=None)
+    folder = workspace.counterexamples_dir
+    write_counterexamples(folder / "2026-04-27-counterexamples.json", document)
+    with pytest.raises(RefusedError, match="about pay waits: no definition of that name; name it under"):
+        select_tool(workspace, "pay", None)

@@ -58,7 +58,7 @@ def test_a_remote_that_is_not_on_github_gets_the_commands_that_merge_its_branch(
     assert "pushed        one commit on main " in out
     assert "gh pr create" not in out
     assert f"  git show origin/{branch}" in out
-    (patch,) = (line.split()[1].rstrip(",") for line in out.splitlines() if line.startswith("patch "))
+    [(_, patch)] = (line.split() for line in out.splitlines() if line.startswith("patch "))
     project.git("am", "--quiet", "--keep-non-patch", patch)
     assert project.git("log", "-1", "--format=%B") == run_git(
         project.remote, "log", "-1", "--format=%B", branch

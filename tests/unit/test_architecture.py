@@ -22,7 +22,7 @@ BEHIND_ONE_MODULE = {
     "jinja2": "web.pages.render",
     "httpx2": "base.http",
     "markupsafe": "web.pages",
-    "opentelemetry": "web.server",
+    "opentelemetry": "observe.importers.otlp_http",
     "prometheus_client": "web.metrics",
     "Stemmer": "answer.text.terms",
     "protego": "answer.search.page",

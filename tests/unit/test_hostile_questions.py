@@ -30,7 +30,6 @@ pytestmark = pytest.mark.slow
 AXES = ("수익성", "성장성", "안정성", "배당", "효율성", "growth", "cash flow", "valuation")
 _TAGS = {0xE0000 + code: chr(code) for code in range(0x20, 0x7F)}
 _TWINS = str.maketrans("асеорхукԛ", "aceopxykq")
-WORDS = tuple(axis for axis in AXES if " " not in axis)
 SOURCE = f'''"""Tools."""
 
 AXES = {AXES!r}
@@ -319,29 +318,6 @@ def test_hostile_tool_names_are_refused(loop: Loop) -> None:
     assert loop.traces() == []
 
 
-def test_hostile_labels_name_no_category(loop: Loop) -> None:
-    for number, text in enumerate(QUESTIONS):
-        collect(loop, f"질문 {unlike(number)} 회사{unlike(number)}", "배당", "x", category=text)
-    fail_beside(loop, "UNSPECIFIED", count=200)
-    (collected,) = loop.propose("pattern")
-    assert (collected["cat_hash"], collected["n_observed"]) == ("UNSPECIFIED", len(QUESTIONS))
-    write_log(
-        loop.records / "a.jsonl",
-        (
-            today(question=f"질문 {unlike(n)} 회사{unlike(n)}", category_hash=text)
-            for n, text in enumerate(text for text in map(encodable, SHORT) for _ in range(3))
-        ),
-    )
-    proposals = loop.propose("pattern")
-    assert [(proposal["cat_hash"], proposal["n_observed"]) for proposal in proposals] == [
-        ("UNSPECIFIED", 3 * len(SHORT)),
-        ("UNSPECIFIED", len(QUESTIONS)),
-    ]
-    assert loop.promote("pattern", proposals) == [1, 1]
-    assert loop.github.pulls == []
-    assert loop.traces() == []
-
-
 def good_and_bad(loop: Loop, good: list[dict[str, Any]], bad: list[dict[str, Any]]) -> None:
     """Requests with one or the other calls, by turns of two, so that every day has both."""
     requests = (
@@ -375,7 +351,7 @@ NAMES = ("qzcanary_tool", "аnalysis_qzcanary", "꾀꼬리")  # the second begin
     ],
 )
 def test_hostile_names_are_in_no_statement_that_goes_anywhere(
-    loop: Loop, command: str, line: str, name: str, tmp_path: Path
+    loop: Loop, command: str, line: str, name: str
 ) -> None:
     right, wrong = call("analysis", ARGS), failed("analysis", ARGS, NO)
     good, bad = {
@@ -397,41 +373,6 @@ def test_hostile_names_are_in_no_statement_that_goes_anywhere(
     assert {statement["refused"] for statement in hostile} <= STRANGE
     assert set(loop.promote(command, hostile)) == {1}
     assert list(loop.project.heads()) == ["main"]
-    assert loop.traces() == []
-    code, shown = loop.run(command, "--sanitize", "--json", "--out", tmp_path / "published")
-    assert code == 0
-    assert (found := json.loads(shown))["n_folded"] + len(found["statements"]) >= 1
-    written = [path.read_text(encoding="utf-8") for path in (tmp_path / "published").iterdir()]
-    assert [text for text in (shown, *written) if has_canary(text)] == []
-
-
-def collect_failures(loop: Loop) -> None:
-    """Requests that fail wherever a value is hostile, and some that do not, of the same words."""
-    for number, text in enumerate(QUESTIONS):
-        for question in ("첫째", "둘째"):
-            with AuditCollector(question + text, data_dir=loop.project.root / "data", provider=text) as audit:
-                audit.observe_tool_call("show", {"company": text, text: 1}, error=f"ValueError: {text}")
-                audit.observe_tool_call(
-                    "analysis", {"axis": text[:80], "company": text}, error=f"KeyError: {text}"
-                )
-                audit.observe_violation(text)
-                audit.flush(900, error=text)
-        with AuditCollector(text, data_dir=loop.project.root / "data", provider=text) as audit:
-            audit.observe_tool_call("analysis", {"axis": WORDS[number % len(WORDS)], "company": text})
-            audit.flush(900)
-
-
-@pytest.mark.slow
-def test_hostile_errors_and_values_become_no_line(loop: Loop) -> None:
-    collect_failures(loop)
-    loop.spread()
-
-    statements = loop.statements("refine")
-
-    assert all(has_canary(json.dumps(statement, ensure_ascii=False)) for statement in statements)
-    assert docstring_lines(statements) == []  # which values work, only the source may list
-    assert set(loop.promote("refine", statements)) <= {1}
-    assert len(loop.github.pulls) == 0
     assert loop.traces() == []
 
 

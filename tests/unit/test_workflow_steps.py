@@ -17,7 +17,7 @@ import yaml
 from coreloop.admin.init.pinned_version import pin_source
 from github_stand_in import GithubStandIn
 from guarding import commit, edit, event, ordinary_event, pull
-from promoting import BRANCH, Project, run_git
+from promoting import Project, run_git
 from stranger import GUARD, NIGHT, Guarded, examples, needs_examples, promote, pull_request, states, work
 from workflow_runner import WorkflowRunner
 
@@ -126,21 +126,6 @@ def test_another_pull_request_with_the_same_head_leaves_the_required_status_red(
     assert guarded(other).green
     assert states(github, other, base="evil") == ["success"]
     assert states(github, payload) == ["pending", "failure"]
-
-
-@pytest.mark.slow
-def test_a_merge_label_is_taken_off_and_then_counts_no_more(
-    merged: Project, guarded: Guarded, github: GithubStandIn
-):
-    github.add_pull(branch=BRANCH).labels[:] = ["coreloop", "automerge"]
-    promote(merged)
-    labelled = event("labeled", number=1, label="automerge", labels=("coreloop", "automerge"))
-    payload = pull_request(merged, labelled)
-    result = guarded(payload)
-    assert result.green, result.log
-    assert "took off the label automerge of #1" in result.log
-    assert github.pulls[0].labels == ["coreloop"]
-    assert states(github, payload) == ["pending", "pending"]
 
 
 def test_a_branch_that_cannot_be_read_is_red(merged: Project, guarded: Guarded):

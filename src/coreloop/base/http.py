@@ -7,17 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from socket import SHUT_RDWR, SOCK_STREAM, getaddrinfo, socket
 from ssl import SSLContext
 from threading import Thread
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import httpx2
 
 _CONNECTED: Final = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
 _ENCODINGS: Final = frozenset({"", "identity", "gzip", "deflate"})
+T = TypeVar("T")
 Failure = Literal["too_late", "unreachable", "broken", "too_long"]
 
 
@@ -110,9 +111,7 @@ class HttpClient:
         ExchangeError
             No complete answer.
         """
-        answered: Future[HttpAnswer] = Future()
-        arguments = (request, timeout_s, max_bytes, answered)
-        Thread(target=self._run, args=arguments, daemon=True).start()
+        answered = _started(partial(self._answer, request, timeout_s, max_bytes))
         try:
             return answered.result(timeout_s)
         except TimeoutError as error:
@@ -121,19 +120,14 @@ class HttpClient:
             if not answered.done():  # also on Ctrl-C
                 self._hang_up()
 
-    def _run(
-        self, request: HttpRequest, timeout_s: float, max_bytes: int, answered: "Future[HttpAnswer]"
-    ) -> None:
-        try:
-            with _translated():
-                built = self._built(request, timeout_s)
-                built.headers.update(request.headers)  # now: no failure above can show them
-                with closing(self._client.send(built, stream=True)) as answer:
-                    content = _read(answer, max_bytes)
-                    headers = {name.lower(): value for name, value in answer.headers.items()}
-                    answered.set_result(HttpAnswer(answer.status_code, headers, content))
-        except BaseException as error:  # passed to the waiting thread
-            answered.set_exception(error)
+    def _answer(self, request: HttpRequest, timeout_s: float, max_bytes: int) -> HttpAnswer:
+        with _translated():
+            built = self._built(request, timeout_s)
+            built.headers.update(request.headers)  # now: no failure above can show them
+            with closing(self._client.send(built, stream=True)) as answer:
+                content = _read(answer, max_bytes)
+                headers = {name.lower(): value for name, value in answer.headers.items()}
+                return HttpAnswer(answer.status_code, headers, content)
 
     def _built(self, request: HttpRequest, timeout_s: float) -> httpx2.Request:
         url = httpx2.URL(request.url)
@@ -162,6 +156,27 @@ class HttpClient:
             with suppress(OSError):  # closed, or replaced by its TLS wrapper
                 connection.shutdown(SHUT_RDWR)
         self._sockets.clear()
+
+
+def _started(make: Callable[[], T]) -> "Future[T]":
+    """Run in a thread, which can be left alone: the system's calls cannot be ended."""
+    made: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            made.set_result(make())
+        except BaseException as error:  # passed to the waiting thread
+            made.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return made
+
+
+def retry_after_s(answer: HttpAnswer) -> float | None:
+    """Return the seconds of a ``Retry-After`` header; its form with a date is hardly used."""
+    text = answer.headers.get("retry-after", "")
+    # a longer wait than a day is a wrong header
+    return min(float(text), 86_400.0) if text.isascii() and text.isdecimal() else None
 
 
 def _read(answer: httpx2.Response, max_bytes: int) -> bytes:
@@ -250,17 +265,7 @@ def resolve_host(host: str) -> list[str]:
 
 
 def _resolved(host: str, resolve: Resolve, timeout_s: float) -> list[str]:
-    """Resolve in a thread: the system's call cannot be ended."""
-    answered: Future[list[str]] = Future()
-
-    def run() -> None:
-        try:
-            answered.set_result(list(resolve(host)))
-        except BaseException as error:  # passed to the waiting thread
-            answered.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
     try:
-        return answered.result(timeout_s)
+        return _started(lambda: list(resolve(host))).result(timeout_s)
     except (OSError, UnicodeError, TimeoutError) as error:
         raise RefusedAddressError(f"{host} cannot be resolved") from error

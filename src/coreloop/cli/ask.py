@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from coreloop.answer.repair.feedback import Notice
     from coreloop.answer.repair.store import Feedback
     from coreloop.answer.research.answer import AgentResponse
-    from coreloop.answer.search.index.run import IndexReport
     from coreloop.answer.search.provider import Source
     from coreloop.runs.active_run import Run
 
@@ -31,11 +30,12 @@ if TYPE_CHECKING:
 @click.option("--no-repair", is_flag=True, help="Leave the repair of a failed answer to `jobs work`.")
 @verbose_option
 def ask(question: str, *, session: str, no_repair: bool, verbose: bool) -> Output:
-    """Answer from the project's files; a failed answer is repaired.
+    """Answer from the project's files; beside it: index, search, repair.
 
-    New and changed files are read first. If no source says the answer, files that the settings do not name
-    are searched, and the question is asked again, at most twice; `repair show` lists what is still lacking.
-    `research` searches wider; `search` only lists passages, and `index` reads more files.
+    New and changed files are read first. A failed answer is repaired: if no source says it, files that the
+    settings do not name are searched, and the question is asked again, at most twice; `repair show` lists
+    what is still lacking, and `feedback` says that an answer was good or bad. `research` searches wider;
+    `search` only lists passages, and `index` reads more files.
 
     Exit codes: 0 answered, 1 nothing said so, 4 the search was down, 5 the model was unusable.
 
@@ -81,20 +81,20 @@ def index(paths: tuple[Path, ...]) -> Output:
     """Read documents, tables, configuration and code for search.
 
     PATH is a file or a folder; without it, those of the setting ``search: paths``, by default the project.
-    Run it again after changes: only those are read.
+    Then what the setting does not name leaves the index. Run it again after changes: only those are read.
 
     Example: index docs src
     """
     from coreloop.answer.search.index.run import index_paths
 
     workspace = open_workspace(Path.cwd())
-    starts = [path.absolute() for path in paths] or workspace.search_paths
-    report = index_paths(workspace, starts, now=datetime.now(UTC))
-    counts = {kind: report.counts[kind] for kind in _KINDS}
-    skipped = [
-        {"reason": reason, "files": len(places), "first": places[0]} for reason, places in _by_number(report)
-    ]
-    return Output({**counts, "skipped": skipped}, _index_lines(report, counts))
+    report = index_paths(workspace, [path.absolute() for path in paths] or None, now=datetime.now(UTC))
+    counts = {kind: report.counts[kind] for kind in ("added", "changed", "removed", "unchanged")}
+    lines, skipped = [", ".join(f"{count:,} {kind}" for kind, count in counts.items())], []
+    for reason, places in sorted(report.skipped.items(), key=lambda one: -len(one[1])):
+        lines.append(f"  {number_of(len(places), 'file')} skipped: {reason}, first {printable(places[0])}")
+        skipped.append({"reason": reason, "files": len(places), "first": places[0]})
+    return Output({**counts, "skipped": skipped}, lines)
 
 
 @click.command(cls=Command)
@@ -123,7 +123,6 @@ def feedback(run_id: str, value: str, *, reason: str, later: bool) -> Output:
     return Output({"feedback": given, "notice": notice}, _feedback_lines(given, notice))
 
 
-_KINDS: Final = ("added", "changed", "removed", "unchanged")
 _NEARBY: Final = 2
 """Places that are listed below passages of which none says so, two lines each."""
 LINES_NEAR: Final = 14
@@ -174,16 +173,6 @@ def _source_facts(source: "Source", query: str) -> dict[str, object]:
     extra = {"indexed_at": source.retrieved_at, "snippet": cut_snippet(source, query)}
     most = len(source.text) + 1
     return with_untrusted(fields_of(source, *names) | extra, "title", "text", "snippet", max_chars=most)
-
-
-def _index_lines(report: "IndexReport", counts: dict[str, int]) -> Iterator[str]:
-    yield ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    for reason, places in _by_number(report):
-        yield f"  {number_of(len(places), 'file')} skipped: {reason}, first {printable(places[0])}"
-
-
-def _by_number(report: "IndexReport") -> list[tuple[str, list[str]]]:
-    return sorted(report.skipped.items(), key=lambda one: -len(one[1]))
 
 
 def _feedback_lines(given: "Feedback", notice: "Notice | None") -> Iterator[str]:

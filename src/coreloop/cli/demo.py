@@ -61,10 +61,10 @@ def _output(
         return Output(None, _recorded(stage, folder))
     if isinstance(stage, PatternResult):
         head, lines = "pattern  what successful requests have in common", proposal_lines(stage)
-        return Output(None, [head, "", *lines], written_notes(stage.paths))
+        return Output(None, [head, "", *lines], written_notes(stage))
     if isinstance(stage, RefineResult):
         head, lines = "refine   what failed calls have in common", refined_lines(stage)
-        return Output(None, ["", head, "", *lines], written_notes(stage.paths))
+        return Output(None, ["", head, "", *lines], written_notes(stage))
     if isinstance(stage, SimulatedEffect):
         return Output(None, _effect_lines(stage))
     outcome = "committed to a branch; in a real project, a draft pull request"

@@ -1,14 +1,16 @@
 """``dartlab-coreloop import`` and ``look``."""
 
+import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from math import inf
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import click
 
@@ -19,26 +21,31 @@ from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import untrusted
 from coreloop.base.validation import fields_of
-from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, verbose_option
+from coreloop.cli.options import FILE_OR_FOLDER, FOLDER, DayType, days_between, verbose_option
 from coreloop.cli.output import Command, Output, cut, show, table, wrap
 from coreloop.learn.look import Looked
 from coreloop.learn.look import look as look_into
 from coreloop.learn.proposals.allowed_lines import Vocabulary
 from coreloop.learn.proposals.entry import ErrorRow, Statement
-from coreloop.observe.importers.append_requests import ImportReport, follow, run_import
-from coreloop.observe.importers.files import TraceFile, first_reason
+from coreloop.observe.importers.append_requests import ImportReport, run_import
+from coreloop.observe.importers.files import TraceFile, find_trace_files, first_reason
+from coreloop.observe.importers.recognition import all_suffixes
 
 _FORMATS: Final = (
     "claude-code", "inspect", "langfuse", "langsmith", "otlp", "openai-chat", "codex", "claude-stream-json",
-    "atif", "swe-agent", "smolagents", "google-adk", "mcp-log",
+    "atif", "swe-agent", "smolagents", "google-adk", "mcp-log", "phoenix", "mlflow",
 )  # fmt: skip
+# What can be asked for its traces, and their format.
+_SERVERS: Final = {"langfuse": "langfuse", "langsmith": "langsmith", "phoenix": "otlp", "mlflow": "otlp"}
+_LOOK_S: Final = 1.0  # chosen: a look is a stat of each file, which every system has, unlike its own notices
+_PAUSE_S: Final = 60.0  # as of a pause that ends a turn of Claude Code
 _LONG_BYTES: Final = 4 << 20
 _MAX_TOOLS_SHOWN: Final = 15
 _MAX_ERRORS: Final = 8
 _MAX_ARGUMENTS: Final = 3
 # The class of an error that says no more than that it is one.
 _SAYS_NOTHING: Final = re.compile(
-    r"^(?:[\w.]{0,80}\.)?(?:Error|Exception|ValueError|RuntimeError|AssertionError|Tool\w{0,40}Error): (?=\S)"
+    r"^(?:Error|Exception|ValueError|RuntimeError|AssertionError|Tool\w{0,40}Error): (?=\S)"
 )
 
 
@@ -46,10 +53,20 @@ _SAYS_NOTHING: Final = re.compile(
 @click.option(
     "--from", "source", metavar="FORMAT", type=click.Choice(_FORMATS), help=f"One of {', '.join(_FORMATS)}."
 )
-@click.argument("paths", nargs=-1, required=True, type=FILE_OR_FOLDER, metavar="PATH…")
+@click.argument("paths", nargs=-1, type=FILE_OR_FOLDER, metavar="[PATH…]")
+@click.option("--url", help="Pull from this server.")
+@click.option("--since", type=DayType(), help="First UTC day.  [default: the last pull, or 7d]")
 @click.option("--out", type=FOLDER, help="Folder for the records.  [default: data/audit/ai-ask]")
 @click.option("--follow", "is_followed", is_flag=True, help="Go on with what is written later, until Ctrl-C.")
-def import_(source: str | None, paths: tuple[Path, ...], *, out: Path | None, is_followed: bool) -> Output:
+def import_(
+    source: str | None,
+    paths: tuple[Path, ...],
+    *,
+    url: str | None,
+    since: date | timedelta | None,
+    out: Path | None,
+    is_followed: bool,
+) -> Output:
     """Convert traces of other tools into records.
 
     PATH is a file, or a folder to search. Traces that were imported before are not added again.
@@ -57,22 +74,50 @@ def import_(source: str | None, paths: tuple[Path, ...], *, out: Path | None, is
 
     Example: import ~/.claude/projects
     """
+    if not url and (since is not None or not paths):
+        raise UsageError("give a PATH, or --from and --url of a server, which --since needs")
+    if url and (paths or is_followed or source not in _SERVERS):
+        raise UsageError(f"--url needs --from {' or '.join(_SERVERS)}, and takes no PATH or --follow")
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
+    first = None if since is None else days_between(datetime.now(UTC).date(), since, timedelta())[0]
+    pulling = url and _pulled(source or "", url, first, workspace.audit_dir / "pulled")
+    with pulling or nullcontext(list(paths)) as files:
 
-    def run() -> ImportReport:
-        return run_import(source, paths, workspace, out=folder, now_s=time.time(), watching=reading_bar)
+        def run() -> ImportReport:
+            reader = _SERVERS.get(source or "", source)
+            return run_import(reader, files, workspace, out=folder, now_s=time.time(), watching=reading_bar)
 
-    for report in follow(run, paths) if is_followed else ():
-        if report.added or report.corrected:
-            show(Output(import_facts(report), [_records_line(report)]))
-    report = run()
+        report = _follow(run, paths) if is_followed else run()
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
-    if not report.unusable:
+    is_named = all(map(Path.is_file, paths))
+    if not report.unusable and (report.records or not is_named):
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
     show(output)
+    if not report.unusable:
+        raise UsageError(f"{paths[0]}: no request can be read; skipped: {'; '.join(report.skipped_lines())}")
     insisted = f"; --from {source} cannot use it" if source else ""
     raise UsageError(f"{first_reason(report.unusable)}{insisted}")
+
+
+def _follow(run: Callable[[], ImportReport], paths: Sequence[Path]) -> NoReturn:
+    """Import at once where a file has grown, and each minute, since a pause ends a turn of a conversation.
+
+    It reads a tenth of the time at most.
+    """
+    last: list[tuple[Path, int]] = []
+    read_at, took_s = -inf, 0.0
+    while True:
+        files = find_trace_files(paths, all_suffixes(), now_s=time.time())
+        sizes = [(file.path, file.size_bytes) for file in files]
+        began = time.monotonic()
+        if sizes != last or began - read_at >= _PAUSE_S:
+            report = run()
+            if report.added or report.corrected:
+                show(Output(import_facts(report), [_records_line(report)]))
+            last, read_at = sizes, time.monotonic()
+            took_s = read_at - began
+        time.sleep(max(_LOOK_S, 10 * took_s))
 
 
 @click.command(cls=Command)
@@ -88,6 +133,16 @@ def look(paths: tuple[Path, ...], verbose: bool) -> Output:
     """
     looked = look_into(paths, now=datetime.now(UTC), watching=reading_bar)
     return Output(_look_facts(looked), _look_lines(looked, is_verbose=verbose))
+
+
+def _pulled(server: str, url: str, since: date | None, parent: Path) -> AbstractContextManager[list[Path]]:
+    """The files with a server's traces, while a block reads them."""
+    from coreloop.observe.importers.pull import pulled
+
+    def bar(pages: Iterable[bytes]) -> AbstractContextManager[Iterable[bytes]]:
+        return click.progressbar(pages, label="pulling", file=sys.stderr, hidden=not sys.stderr.isatty())
+
+    return pulled(server, url, parent, environ=os.environ, now=datetime.now(UTC), since=since, watching=bar)
 
 
 @contextmanager

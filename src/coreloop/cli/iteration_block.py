@@ -1,21 +1,21 @@
 """What is shown of iterations, whoever drives, in the language of the question."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from coreloop.answer.agent.agent_state import AgentKnowledge, disputed, notes_line, to_complete
 from coreloop.answer.agent.plan import PlannedIteration
+from coreloop.answer.agent.record import RecordedIteration
 from coreloop.answer.research.findings import Hypothesis
-from coreloop.answer.research.research_state import Dropped, Knowledge, knowledge_of
+from coreloop.answer.research.research_state import Knowledge, knowledge_of
 from coreloop.base.messages import in_language_of
 from coreloop.base.text import printable
 from coreloop.cli.choose_session import begun_line
 from coreloop.cli.output import say
 from coreloop.runs.active_run import Run
-from coreloop.runs.amounts import dollars
 from coreloop.runs.decide import Continue
 from coreloop.runs.drift import check_drift
+from coreloop.runs.driver.progress_lines import money
 from coreloop.runs.events import Rule
 from coreloop.runs.reflexion import PastFailure
 from coreloop.runs.state import State
@@ -42,53 +42,24 @@ _ENDS: Final = {
 _Tell = Callable[..., str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Iteration:
-    """What of an iteration its state does not say.
-
-    Attributes
-    ----------
-    number : int
-        The iteration, counted from 1.
-    plan : tuple of str
-        What comes next.
-    unbelieved : tuple of Dropped
-        What an agent reported and coreloop does not believe.
-    failures : tuple of PastFailure
-        What helped in similar situations, if the run is stuck.
-    """
-
-    number: int
-    plan: tuple[str, ...] = ()
-    unbelieved: tuple[Dropped, ...] = ()
-    failures: tuple[PastFailure, ...] = ()
-
-
-def iteration_lines(state: State, iteration: Iteration) -> Iterator[str]:
-    """Yield the lines of the block.
-
-    Parameters
-    ----------
-    state : State
-        After the iteration was committed.
-    iteration : Iteration
-        What is shown beside it.
-    """
+def iteration_lines(recorded: RecordedIteration, plan: Iterable[str] = ()) -> Iterator[str]:
+    """Yield the lines of the block; ``plan`` is what comes next."""
+    state, number = recorded.state, recorded.iteration
     tell, knowledge = in_language_of(state.question), knowledge_of(state)
     yield from _repeated(state)
-    yield from (BAR, tell("📊 Iteration #{number} done", number=iteration.number), BAR)
-    yield from _findings(knowledge, iteration, tell)
+    yield from (BAR, tell("📊 Iteration #{number} done", number=number), BAR)
+    yield from _findings(knowledge, recorded, tell)
     yield from _hypotheses(knowledge, tell)
-    yield f"{tell('📈 Next')}: {_printable(' · '.join(iteration.plan)) or tell('none')}"
+    yield f"{tell('📈 Next')}: {_printable(' · '.join(plan)) or tell('none')}"
     answered, total = _answered(state), len(state.counted)
     yield f"{tell('📊 Progress')}: {100 * answered // total if total else 0}% ({answered}/{total})"
     is_covered = total and not any(part.is_open for part in state.counted)
     if is_covered and state.status == "running" and state.drives_itself:
         yield f"{tell('⏳ Still to do')}: {_printable('; '.join(to_complete(state)))}"
     yield from _drift(state, tell)
-    yield from _stuck(iteration.failures, tell)
+    yield from _stuck(recorded.failures, tell)
     yield BAR
-    yield f"Iteration {iteration.number}/{state.limits.max_iterations} · {state.status} · {_money(state)}"
+    yield f"Iteration {number}/{state.limits.max_iterations} · {state.status} · {money(state)}"
 
 
 def _answered(state: State) -> int:
@@ -161,26 +132,26 @@ def plan_lines(planned: PlannedIteration) -> Iterator[str]:
 
 
 def _repeated(state: State) -> Iterator[str]:
-    for query, similar in state.last_dropped:
+    for query, similar in state.last_progress.dropped:
         yield from duplicate_lines(query, similar)
-    if any(order.rule == "duplicates" for order in state.last_orders):
+    if any(order.rule == "duplicates" for order in state.last_progress.orders):
         yield "⚠️ All queries duplicate. Changing search angle..."
 
 
-def _findings(knowledge: Knowledge, iteration: Iteration, tell: _Tell) -> Iterator[str]:
-    found = [one for one in knowledge.findings if one.iteration == iteration.number]
+def _findings(knowledge: Knowledge, recorded: RecordedIteration, tell: _Tell) -> Iterator[str]:
+    found = [one for one in knowledge.findings if one.iteration == recorded.iteration]
     yield tell("🔍 Findings:")
     believed = {one.text for one in found if one.sources}
     for one in found:
         yield f"   - {_printable(one.text)} [{one.tag}]"
         if one.text in believed:
-            doubts = [doubt for doubt in iteration.unbelieved if doubt.sentence == one.text]
+            doubts = [doubt for doubt in recorded.unbelieved if doubt.sentence == one.text]
             yield from (f"     ↳ {_printable(doubt.reason)}" for doubt in doubts)
     if not found:
         yield f"   - {tell('none')}"
     if number := len(knowledge.contradictions_found):
         yield f"⚠️  {number} contradictions detected"
-    unbelieved = [doubt for doubt in iteration.unbelieved if doubt.sentence not in believed]
+    unbelieved = [doubt for doubt in recorded.unbelieved if doubt.sentence not in believed]
     if unbelieved:
         yield tell("❓ Not confirmed:")
     for doubt in unbelieved:
@@ -211,7 +182,7 @@ def _figures(one: Hypothesis, tell: _Tell) -> str:
 def _drift(state: State, tell: _Tell) -> Iterator[str]:
     """What this iteration led to; want of news is seen only now, and ordered as the next one begins."""
     pending = check_drift(state)
-    orders = [one for one in state.last_orders if one.rule != "no_new_information"]
+    orders = [one for one in state.last_progress.orders if one.rule != "no_new_information"]
     for order in [*orders, *([pending] if pending else [])]:
         yield tell(_DRIFT[order.rule])
         yield tell("   → strategy changed to: {labels}", labels=", ".join(order.after) or "?")
@@ -232,11 +203,6 @@ def _printable(text: str) -> str:
     return text if len(text) <= _LINE_CHARS else f"{text[: _LINE_CHARS - 1]}…"
 
 
-def _money(state: State) -> str:
-    limit = "" if state.limits.microusd is None else f"/{dollars(state.limits.microusd)}"
-    return f"{dollars(state.spent.microusd)}{limit}"
-
-
 def show_progress(run: Run) -> None:
     """Print the block of the newest iteration to stderr; at the end of a run, its reason."""
     state = run.state
@@ -249,7 +215,7 @@ def show_progress(run: Run) -> None:
     new = [search.query for search in state.search_history if search.iteration == state.iteration]
     _echo(f"✓ NEW: '{query}'" for query in new)
     planned = (query.query for query in knowledge.plan_queries if query.iteration == state.iteration + 1)
-    _echo(iteration_lines(state, Iteration(number=state.iteration, plan=tuple(planned))))
+    _echo(iteration_lines(RecordedIteration(state=state, iteration=state.iteration), planned))
     if isinstance(run.decide(), Continue):
         _echo(following_lines(state))
         _echo(focus_lines(state))

@@ -16,13 +16,14 @@ import orjson
 from coreloop.answer.repair.actions import SAID
 from coreloop.answer.repair.jobs import GateReading, all_handlers, read_gates
 from coreloop.answer.repair.store import Gap, Suggestion
+from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import open_workspace
 from coreloop.base.text import printable
 from coreloop.base.untrusted import with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.open_runs import project_deps
 from coreloop.cli.options import int_option
-from coreloop.cli.output import Group, Output, for_people, say, table
+from coreloop.cli.output import Group, Output, for_people, hung, say, table
 from coreloop.cli.runs_output import of, printable_text
 from coreloop.runs.jobs.queue import STATUSES, Job, JobQueue, Status, forget_expired, open_queue
 from coreloop.runs.jobs.work import work as do_jobs
@@ -186,7 +187,8 @@ def gates() -> Output:
 
 @repair.command("show")
 @click.option("--close", "gap_id", metavar="ID", help="Close a gap, after you wrote what it lacks.")
-def show_repair(gap_id: str | None) -> Output:
+@int_option("--limit", "Show the newest N gaps.", most=10_000, default=10)
+def show_repair(gap_id: str | None, limit: int) -> Output:
     """List gaps, and the links that repairs suggest.
 
     A gap is a question that repairs could not answer. The gaps that came back most often are first. A
@@ -197,6 +199,8 @@ def show_repair(gap_id: str | None) -> Output:
     with project_deps() as deps:
         if gap_id is not None:
             deps.tables.close_gaps(gap_id=gap_id, by="person", now=datetime.now(UTC))
+            left = number_of(len(deps.tables.gaps()), "gap")
+            return Output({"id": gap_id, "status": "closed"}, f"{gap_id}  closed; {left} left")
         gaps = deps.tables.gaps()
         reasons = {gap.topic: deps.tables.reasons(gap.topic) for gap in gaps}
         suggestions = deps.tables.suggestions(status="pending")
@@ -205,9 +209,9 @@ def show_repair(gap_id: str | None) -> Output:
         "gaps": [with_untrusted(gap, "topic", "rejected_because") for gap in listed],
         "suggestions": [_decided(one).value for one in suggestions],
     }
-    newest = sorted(gaps, key=lambda gap: gap.id)[-10:]  # chosen: half a screen
+    newest = sorted(gaps, key=lambda gap: gap.id)[-limit:]
     lines = [line for gap in gaps if gap in newest for line in _gap_lines(gap, reasons[gap.topic])]
-    lines += [f"and {len(gaps) - len(newest)} more: --json"] if len(newest) < len(gaps) else []
+    lines += [f"and {len(gaps) - limit} more: --limit {len(gaps)}"] if limit < len(gaps) else []
     notes = for_people(["close a gap: dartlab-coreloop repair show --close ID"] if gaps else [])
     links = [*map(_line, suggestions)] or ["no suggestions"]
     return Output(facts, [*(lines or ["no gaps"]), *links], notes)
@@ -254,11 +258,11 @@ def _gate_lines(readings: Sequence[GateReading]) -> Iterator[str]:
 def _gap_lines(gap: Gap, reasons: Sequence[str]) -> Iterator[str]:
     """Yield a gap, and below it why persons rejected the answers."""
     place = f"  ({gap.symbol or gap.file})" if gap.symbol or gap.file else ""
-    yield printable(f"{gap.id}  {gap.seen}x  {SAID[gap.reason]}: {gap.topic}{place}")
-    yield from (printable(f"    rejected: {reason}") for reason in reasons)
+    yield hung(f"{gap.id}  {gap.seen}x  ", f"{SAID[gap.reason]}: {gap.topic}{place}")
+    yield from (hung("    rejected: ", reason) for reason in reasons)
 
 
 def _line(suggestion: Suggestion) -> str:
     details = suggestion.details
     link = f"{details.get('code_symbol')} -> {details.get('schema_ref')}"
-    return printable(f"{suggestion.id}  {suggestion.status}  {link}  {details.get('reason', '')}")
+    return hung(f"{suggestion.id}  {suggestion.status}  ", f"{link} ({details.get('reason', '')})")

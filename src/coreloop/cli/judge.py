@@ -1,7 +1,6 @@
 """``dartlab-coreloop judge``."""
 
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +15,6 @@ from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import padded, printable, wrapped
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.cli.effect import effect_text
-from coreloop.cli.mining_options import skipped_lines
 from coreloop.cli.options import choice_option, id_option
 from coreloop.cli.output import Command, Output, cut, for_people, wrap
 from coreloop.learn.effect.effect import Effect
@@ -28,7 +26,6 @@ from coreloop.learn.verdicts.proposal_state import UNDECIDED, Standpoint, kept_s
 from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts
 from coreloop.promote.measure.measurement import newest_by_key
 
-_PROPOSAL: Final = re.compile(r"(?:cand|ce)-[0-9]{4}-[0-9]{2}-[0-9]{2}-[0-9]+")
 _MAX_SHOWN: Final = 10
 """Items: each has two lines of one screen."""
 
@@ -58,7 +55,8 @@ def judge(wanted: str | None, verdict: str | None, cause: str | None, by: str | 
         return _queue(workspace)
     if verdict is None:
         item, effects = read_item(workspace, wanted), read_kept(workspace).effects
-        facts = with_untrusted(item, *_texts(item.id), "questions", "failing", "working", "calls", "error")
+        of_record = ("text",) if item.key is not None else ("id", "text")
+        facts = with_untrusted(item, *of_record, "questions", "failing", "working", "calls", "error")
         return Output(facts, _item_lines(item, _measured(workspace), effects), for_people(_next(item)))
     name = verdicts.judge_name(by or "", workspace.root)
     judgment, path = verdicts.judge(workspace, wanted, VerdictLetter(verdict), cause=cause, by=name, now=now)
@@ -81,15 +79,10 @@ def _queue(workspace: Workspace) -> Output:
         "n_judged": len(judgments.newest()),
         "skipped": judgments.skipped,
     }
-    notes = [*skipped_lines(judgments.skipped, "judgments"), *map(printable, damaged_files(workspace))]
+    notes = [*judgments.skipped_lines(), *map(printable, damaged_files(workspace))]
     answer = "answer with: dartlab-coreloop judge --id ID --verdict P|T|C|V [--cause TEXT]"
     notes += for_people([answer, "P pass, T tolerable, C caution, V violation"] if waiting else [])
     return Output(facts, _waiting_lines(waiting, _measured(workspace)), notes)
-
-
-def _texts(id: str) -> tuple[str, ...]:
-    """The fields of an item that are of a record: of a request, its id too."""
-    return ("text",) if _PROPOSAL.fullmatch(id) else ("id", "text")
 
 
 def _measured(workspace: Workspace) -> dict[str, str]:
@@ -123,47 +116,46 @@ def _item_lines(item: JudgedItem, measured: Mapping[str, str], effects: Iterable
     """
     yield wrap(f"{item.id} {item.text}")
     body = _proposal(item, measured, effects) if item.key is not None else _request(item)
-    for label, text in [*body, *_verdicts(item)]:
-        yield cut(padded(label, _LABEL) + text).rstrip()
+    for label, texts in [*body, ("verdicts", _folded(_verdicts(item)))]:
+        for number, text in enumerate(texts):
+            yield cut(padded("" if number else label, _LABEL) + text).rstrip()
 
 
 def _proposal(
     item: JudgedItem, measured: Mapping[str, str], effects: Iterable[Effect]
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, Iterable[str]]]:
     if item.state is not None:
-        yield "state", f"{item.state}, since {item.since}"
-    yield from _labelled("evidence", _folded(item.evidence))
+        yield "state", [f"{item.state}, since {item.since}"]
+    yield "evidence", _folded(item.evidence)
     if item.id in measured:
-        yield from _labelled("measured", _folded([measured[item.id]]))
-    texts = (effect_text(effect) for effect in effects if item.id in effect.change.ids)
-    yield from _labelled("effect", _folded(texts))
-    yield from _labelled("failed", _folded(item.failing))
-    yield from _labelled("worked", _folded(item.working))
-    yield from _labelled("asked", item.questions[:_QUESTIONS])
+        yield "measured", _folded([measured[item.id]])
+    yield "effect", _folded(effect_text(effect) for effect in effects if item.id in effect.change.ids)
+    yield "failed", _folded(item.failing)
+    yield "worked", _folded(item.working)
+    yield "asked", item.questions[:_QUESTIONS]
     if item.change is not None:
-        yield from _labelled("change", _change(item.change))
+        yield "change", _change(item.change)
 
 
-def _request(item: JudgedItem) -> Iterator[tuple[str, str]]:
+def _request(item: JudgedItem) -> Iterator[tuple[str, Iterable[str]]]:
     words = {True: "ok", False: "failed", None: "?"}
     calls = [
         f"{call['tool']}: {words[call['ok']]}" + (f": {call['error']}" if call["error"] else "")
         for call in item.calls
     ]
-    yield from _labelled("calls", calls[:_CALLS])
+    yield "calls", calls[:_CALLS]
     if len(calls) > _CALLS:
-        yield "", f"… and {len(calls) - _CALLS} more"
+        yield "", [f"… and {len(calls) - _CALLS} more"]
     if item.error:
-        yield "error", item.error
+        yield "error", [item.error]
 
 
-def _verdicts(item: JudgedItem) -> Iterator[tuple[str, str]]:
-    given = [
-        f"{verdict.judged_at.date()} {verdict.verdict.named}, by {verdict.judged_by}"
-        + (f": {verdict.cause}" if verdict.cause else "")
-        for verdict in item.verdicts[-_MAX_VERDICTS:]
-    ]
-    yield from _labelled("verdicts", _folded(given or ["none yet"]))
+def _verdicts(item: JudgedItem) -> Iterator[str]:
+    for verdict in item.verdicts[-_MAX_VERDICTS:]:
+        cause = f": {verdict.cause}" if verdict.cause else ""
+        yield f"{verdict.judged_at.date()} {verdict.verdict.named}, by {verdict.judged_by}{cause}"
+    if not item.verdicts:
+        yield "none yet"
 
 
 def _folded(texts: Iterable[str]) -> Iterator[str]:
@@ -171,11 +163,6 @@ def _folded(texts: Iterable[str]) -> Iterator[str]:
     columns = shutil.get_terminal_size().columns - _LABEL
     for text in texts:
         yield from wrapped(printable(text), columns).splitlines()
-
-
-def _labelled(label: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    for number, text in enumerate(texts):
-        yield ("" if number else label), text
 
 
 def _change(change: DocstringChange) -> Iterator[str]:

@@ -23,6 +23,7 @@ GROUPS: Final = {
         "look": "Show what traces that exist already say; nothing is kept or sent.",
         "init": "Add the files that coreloop needs to a repository.",
         "import": "Convert traces of other tools into records.",
+        "receive": "Turn spans of any OpenTelemetry exporter into records.",
         "refine": "Find what distinguishes failed calls from successful calls.",
         "pattern": "Find sequences of tools that keep succeeding.",
         "judge": "List the proposals that wait for a verdict, or record one.",
@@ -32,9 +33,8 @@ GROUPS: Final = {
         "status": "Show where the loop stands; warn when a stage produces no output.",
     },
     "Questions with sources, and runs that end": {
-        "ask": "Answer from the project's files; a failed answer is repaired.",
+        "ask": "Answer from the project's files; beside it: index, search, repair.",
         "research": "Answer a question with citations: plan, search, reflect, verify.",
-        "feedback": "Say whether an answer was good; a bad one is answered again.",
         "runs": "Drive a command, and show, pause, stop and remove runs.",
     },
     "Try, check and share": {
@@ -50,6 +50,7 @@ GROUPS: Final = {
 COMMANDS: Final = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 _WIDEST: Final = max(map(len, COMMANDS))
 HIDDEN: Final = (
+    "feedback",
     "search",
     "index",
     "repair",
@@ -71,6 +72,7 @@ _HOMES: Final = {
     "measure": "effect",
     "observe": "runs_install",
     "propose-axis": "promote",
+    "receive": "serve",
     "repair": "jobs",
     "verify": "promote",
 }
@@ -104,7 +106,8 @@ class _LazyGroup(Group):
             return super().invoke(ctx)
         except ModelError as error:
             if is_json():
-                click.echo(json_of(_response(error)))
+                about = {"type": error.kind, "message": str(error), "retryable": error.is_retryable}
+                click.echo(json_of({"error": about}))  # as ERROR_RESPONSE_V1.json
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -117,14 +120,6 @@ class _LazyGroup(Group):
 
 def _python_name(name: str) -> str:
     return name.replace("-", "_") + ("_" if keyword.iskeyword(name) else "")
-
-
-def _response(error: ModelError) -> object:
-    import msgspec
-
-    from coreloop.answer.models.ladder import error_response
-
-    return msgspec.to_builtins(error_response(error))
 
 
 def every_command() -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -151,7 +146,7 @@ def main(ctx: click.Context) -> Output | None:
         return None
     from coreloop.cli.status import front_door
 
-    return front_door({name: COMMANDS[name] for name in ("look", "init", "demo")})
+    return front_door({name: COMMANDS[name] for name in ("look", "ask", "init", "demo")})
 
 
 @main.result_callback()

@@ -18,7 +18,7 @@ from coreloop.cli.output import ProgressBar, say
 if TYPE_CHECKING:
     from coreloop.learn.facts.schema import Absent, LogOddities
     from coreloop.learn.mine.window import Window
-    from coreloop.learn.propose import PatternResult, RefineResult
+    from coreloop.learn.propose import Night, PatternResult, RefineResult
     from coreloop.observe.reading.outcome import Unseen
 
 
@@ -100,10 +100,13 @@ def mined_facts(result: "PatternResult | RefineResult") -> dict[str, object]:
     }
 
 
-def written_notes(paths: tuple[Path, ...]) -> Iterator[str]:
-    """Say which files a run wrote."""
-    yield from (f"wrote {path}" for path in paths)
-    if not paths:
+def written_notes(night: "Night") -> Iterator[str]:
+    """Say which files a run wrote, or why none."""
+    yield from (f"wrote {path}" for path in night.paths)
+    if night.stays is not None:
+        since = f"today's file has the proposals since {night.stays.since}"
+        yield f"only shown: {since}; --out FOLDER writes these elsewhere"
+    elif not night.paths:
         yield "no record in these days, so nothing was written"
 
 
@@ -128,9 +131,3 @@ def absent_lines(absent: "Mapping[str, Absent]") -> Iterator[str]:
         verb = "has" if field.n == 1 else "have"
         first = printable(field.first)
         yield f"{number_of(field.n, 'record')} {verb} an unusable {name}, first in {first}: read as absent"
-
-
-def skipped_lines(skipped: Mapping[str, int], noun: str) -> Iterator[str]:
-    """Yield how many lines were skipped, by reason."""
-    for reason, count in sorted(skipped.items()):
-        yield f"{number_of(count, 'line')} of {noun} skipped: {reason}"

@@ -116,7 +116,7 @@ def cut(line: str) -> str:
 
 
 def table(empty: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield a table as wide as its cells; the last column is cut to the terminal.
+    """Yield a table as wide as its cells; the last column is cut to the terminal, and below without room.
 
     Parameters
     ----------
@@ -135,13 +135,15 @@ def table(empty: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
         return
     heads = [column.removeprefix(">") for column in columns]
     widths = [max(map(text_width, cells)) for cells in zip(heads, *body, strict=True)]
-    room = max(shutil.get_terminal_size().columns, sum(widths[:-1]) + 2 * len(widths) + 20)
+    room = shutil.get_terminal_size().columns
+    gap = "\n  " if sum(widths[:-1]) + 2 * len(widths) + 20 > room else "  "  # 20 columns say something
     for row in (heads, *body):
         cells = [
             aligned(cell, width) if column.startswith(">") else padded(cell, width)
             for cell, width, column in zip(row, widths, columns, strict=True)
         ]
-        yield fitted("  ".join(cells).rstrip(), room)
+        lines = f"{'  '.join(cells[:-1])}{gap}{cells[-1]}".split("\n")
+        yield "\n".join(fitted(line.rstrip(), room) for line in lines)
 
 
 class Command(click.Command):

@@ -17,12 +17,12 @@ from coreloop.cli.mining_options import (
     more_lines,
     night_options,
     oddity_lines,
-    skipped_lines,
     window_text,
 )
 from coreloop.cli.options import SHARE, int_option
 from coreloop.cli.output import Command, Output, for_people, table, wrap
 from coreloop.cli.status import night_notes
+from coreloop.descriptions.find_tools import why_undefined
 from coreloop.learn.mine.folder import newest_day
 from coreloop.learn.proposals.entry import Candidate
 from coreloop.learn.proposals.proposal_files import entries_counted
@@ -54,7 +54,7 @@ def pattern(now: datetime, **options: Any) -> Output:
     result = run_pattern(workspace, request, now=now)
     notes = [
         *(_notes(result, workspace.audit_notes_dir) if options["with_notes"] else ()),
-        *skipped_lines(result.mined.judgments.skipped, "judgments"),
+        *result.mined.judgments.skipped_lines(),
     ]
     for path in result.removed:
         days = workspace.settings.retention_days
@@ -128,9 +128,10 @@ def _other_lines(result: PatternResult) -> Iterator[str]:
             "a human, an answer shorter than min_chunk_len, or a network or rate-limit error"
         )
     yield from oddity_lines(result.oddities, result.window.unseen())
-    appends = [entry.suggested_append for entry in document.entries]
-    if n_lost := sum(append is not None and append.target_file is None for append in appends):
-        yield f"  {n_lost} with no definition found: name the tools in coreloop.yaml (see the draft)"
+    own = [one for one in document.entries if one.suggested_append and not one.suggested_append.target_file]
+    lost = {one.tool: result.words.tools[one.tool] for one in own}
+    if reasons := why_undefined(lost, result.mined.workspace):
+        yield f"  {len(own)} with no definition found: {'; '.join(reasons)}"
     if document.notes:
         bullets = number_of(sum(map(len, document.notes.values())), "bullet")
         yield f"  {bullets} of {number_of(len(document.notes), 'audit note')}, in the draft"

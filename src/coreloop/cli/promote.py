@@ -19,10 +19,9 @@ from coreloop.cli.options import candidate_option, id_option, int_option, tool_o
 from coreloop.cli.output import Command, Output, hung, say, wrap
 
 if TYPE_CHECKING:
-    from coreloop.promote.axis import AxisCase, AxisGate
+    from coreloop.promote.axis import AxisCase
     from coreloop.promote.draft_pull_request import Done
     from coreloop.promote.plan import Plan
-    from coreloop.promote.reach import Measured
     from coreloop.promote.replay import Replay
     from coreloop.promote.revert import Revert
     from coreloop.promote.run import PromoteRequest, PromoteResult
@@ -63,7 +62,6 @@ def promote(
 
     Example: promote --tool list_orders --confirm
     """
-    from coreloop.admin.init.new_settings import reach_todo
     from coreloop.promote.run import PromoteRequest, plan_promotion
 
     if unnamed is not None:
@@ -83,8 +81,7 @@ def promote(
         return _confirm(workspace, request)
     plan, left_out = plan_promotion(workspace, request)
     lines, notes = plan_lines(plan, is_verbose=verbose), _left_out_lines(left_out, is_verbose=verbose)
-    reach = [f"reach: {reach_todo(workspace)}"] if plan.reach is None else []
-    return Output(_facts(plan), lines, [*notes, *reach], code=int(bool(plan.obstacles)))
+    return Output(_facts(plan), lines, notes, code=int(bool(plan.obstacles)))
 
 
 @click.command(cls=Command)
@@ -210,7 +207,7 @@ def _done_lines(result: "PromoteResult") -> Iterator[str]:
         yield f"pull request  {pull.url}{' (draft)' if pull.draft else ''}"
     if pull is None and plan is not None:
         yield f"text          {body}"
-        yield f"patch         {result.patch}, for git am --keep-non-patch"
+        yield f"patch         {result.patch}\n              for git am --keep-non-patch"
         yield from _next_lines(result, plan)
 
 
@@ -232,20 +229,15 @@ def _next_lines(result: "PromoteResult", plan: "Plan") -> Iterator[str]:
 
 
 def _facts(plan: "Plan") -> dict[str, object]:
+    reach = fields_of(plan.reach, "ok", "source", "missing", "caps", "elsewhere") if plan.reach else {}
     return {
         "target": f"{plan.path}::{plan.proposal.symbol}",
         "candidates": [fields_of(proposal, "id", "key", "phase", "lines") for proposal in plan.proposals],
         "removed": plan.edited.removed,
         **fields_of(plan, "base", "base_sha", "diff"),
-        "reach": _reach_facts(plan.reach),
+        "reach": {"measured": plan.reach is not None, **reach},
         **fields_of(plan, "replay", "measured", "branch", "message", "title", "body", "obstacles", "notes"),
     }
-
-
-def _reach_facts(reach: "Measured | None") -> dict[str, object]:
-    if reach is None:
-        return {"measured": False}
-    return {"measured": True, **fields_of(reach, "ok", "source", "missing", "caps", "elsewhere")}
 
 
 def _revert_lines(plan: "Revert", *, on_github: bool) -> Iterator[str]:
@@ -295,32 +287,25 @@ def _axis_lines(case: "AxisCase") -> Iterator[str]:
     axis = "the whole tool" if case.axis is None else f"axis {printable(case.axis)}"
     yield f"{case.engine}, {axis}: {case.base} at {case.base_sha[:12]}"
     for gate in case.gates:
-        yield f"  {padded(gate.name, 27)} {gate.figure:>4} of {gate.needed:<4} {_verdict(gate)}"
-    for note in _axis_notes(case):
-        yield f"  {note}"
+        verdict = "passed" if gate.passed else f"{gate.needed - gate.figure} short"
+        yield f"  {padded(gate.name, 27)} {gate.figure:>4} of {gate.needed:<4} {verdict}"
+    yield from (f"  {note}" for note in _axis_notes(case))
     if failed := sum(not gate.passed for gate in case.gates):
         yield f"No proposal: {failed} of {len(case.gates)} gates fail."
 
 
-def _verdict(gate: "AxisGate") -> str:
-    return "passed" if gate.passed else f"{gate.needed - gate.figure} short"
-
-
-def _axis_notes(case: "AxisCase") -> list[str]:
-    notes = []
+def _axis_notes(case: "AxisCase") -> Iterator[str]:
     if case.first_merge is not None:
-        notes.append(f"first merge {case.first_merge:%Y-%m-%d}")
-    reverted = len(case.evidence) - len(case.counted)
-    if reverted:
-        notes.append(f"{reverted} reverted, which do not count")
+        yield f"first merge {case.first_merge:%Y-%m-%d}"
+    if reverted := len(case.evidence) - len(case.counted):
+        yield f"{reverted} reverted, which do not count"
     if case.axis is not None and case.n_without_axis:
-        notes.append(f"{case.n_without_axis} that name no declared axis count only without --axis")
+        yield f"{case.n_without_axis} that name no declared axis count only without --axis"
     if case.axis is not None and case.axes and not case.passed:
         named = ", ".join(f"{printable(axis)} {count}" for axis, count in case.axes.items())
-        notes.append(f"promotions in effect by axis: {named}")
+        yield f"promotions in effect by axis: {named}"
     if case.engines:
-        notes.append(f"no promotion of {case.engine}; there are some of {', '.join(case.engines)}")
-    return notes
+        yield f"no promotion of {case.engine}; there are some of {', '.join(case.engines)}"
 
 
 def _axis_facts(case: "AxisCase") -> dict[str, object]:

@@ -17,7 +17,6 @@ from coreloop.cli.mining_options import (
     more_lines,
     night_options,
     oddity_lines,
-    skipped_lines,
     window_text,
 )
 from coreloop.cli.options import int_option, verbose_option
@@ -50,7 +49,7 @@ def refine(now: datetime, exclude_types: str, verbose: bool, **options: Any) -> 
     """
     request = NightRequest(excluded=tuple(exclude_types.split(",")), **options)
     result = run_refine(open_workspace(Path.cwd()), request, now=now)
-    skipped = skipped_lines(result.mined.judgments.skipped, "judgments")
+    skipped = result.mined.judgments.skipped_lines()
     return Output(
         _facts(result),
         refined_lines(result, is_verbose=verbose),
@@ -69,7 +68,8 @@ def refined_lines(refined: RefineResult, *, is_verbose: bool = False) -> Iterato
     statements, n_groups = document.statements, len(document.counterexamples)
     n_hints = sum(bool(row.suggestion) for row in document.errors[:_MAX_ERRORS])
     n_shown = MAX_SHOWN if is_verbose else max(1, _MAX_STATEMENTS - n_hints)
-    yield f"{window_text(window)}; {entries_counted(document, n_groups, 'failing group')}, in the draft"
+    counts = entries_counted(document, n_groups, "failing group")
+    yield f"{window_text(window)}; {counts}{'' if refined.stays else ', in the draft'}"
     if window.n_records() > MAX_REQUESTS:
         yield f"errors and statements are of {MAX_REQUESTS:,} records, drawn evenly"
     yield from error_lines(document.errors, max_shown=MAX_SHOWN if is_verbose else _MAX_ERRORS)
@@ -123,7 +123,7 @@ def _facts(result: RefineResult) -> dict[str, object]:
             "n_settled": found.n_settled,
             "withheld": listed(found.withheld),
             **untrusted({"undefined": found.undefined}),
-            "questions": found.questions,
+            "reasons": found.reasons,
         },
         "errors": listed(document.errors),
         "statements": listed(document.statements),
@@ -140,8 +140,7 @@ def unproposed_lines(found: FoundStatements, *, max_shown: int) -> Iterator[str]
         yield f"  {noun} not proposed: already promoted, open or rejected (known)"
     if found.undefined:
         about = f"  not proposed: statements about {', '.join(found.undefined)}"
-        yield wrap(f"{about}: no definition, or several; name one under tools: in coreloop.yaml")
-        yield from (f"    {question}" for question in found.questions)
+        yield wrap(f"{about}: {'; '.join(found.reasons)}")
         for one in found.withheld[:max_shown]:
             yield wrap(f"    {one.text} ({sides_text(one, one.sides)})")
 

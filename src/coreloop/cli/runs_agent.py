@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from coreloop.answer.agent.agent_state import open_run
+from coreloop.answer.agent.agent_state import opening_events
 from coreloop.answer.agent.plan import PlannedIteration, next_for_agent, order_of, plan_iteration, read_plan
 from coreloop.answer.agent.record import Shown, read_source, record_iteration
 from coreloop.answer.repair.store import read_rejections
@@ -22,7 +22,7 @@ from coreloop.base.project.workspace import Workspace
 from coreloop.base.untrusted import untrusted, with_untrusted
 from coreloop.base.validation import fields_of
 from coreloop.cli.choose_session import begun_line, choice_json, resumed_line
-from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines, plan_lines
+from coreloop.cli.iteration_block import following_lines, iteration_lines, plan_lines
 from coreloop.cli.open_runs import (
     limit_options,
     meant_run,
@@ -41,7 +41,7 @@ from coreloop.runs.agent.json_input import MAX_BYTES
 from coreloop.runs.driver.driven_run import require_outside
 from coreloop.runs.folder import INBOX
 from coreloop.runs.limits import Mode, limits_of
-from coreloop.runs.manage import export_run, read_run
+from coreloop.runs.manage import begin_run, export_run, read_run
 from coreloop.runs.person_or_agent import RUN, UNKNOWN, driving_run, require_person, require_terminal
 from coreloop.runs.state import AGENT, state_json
 from coreloop.runs.stores.store import Store
@@ -87,8 +87,10 @@ def open_(
         if continued:
             run_id = read_run(store, continued).run_id
         else:
-            now, chosen = datetime.now(UTC), limits_of(**limits)
-            run_id = open_run(workspace, store, text, mode=mode, limits=chosen, now=now)
+            now, first, chosen = datetime.now(UTC), opening_events(workspace.root), limits_of(**limits)
+            run_id = begin_run(
+                workspace, store, text, kind=AGENT, mode=mode, limits=chosen, first=first, now=now
+            )
         attach(store, run_id, session_id(session))
         show_views(workspace, store, read_run(store, run_id))
     _used_up(workspace.root, file)
@@ -183,15 +185,10 @@ def record(run_id: str | None, file: Path | None) -> Output:
         known = _run(workspace, store, run_id)
         recorded = record_iteration(store, known, report, rejections=rejections)
         state = recorded.state
-        shown = Iteration(
-            number=recorded.iteration,
-            plan=report.next_actions,
-            unbelieved=recorded.unbelieved,
-            failures=recorded.failures,
-        )
         show_views(workspace, store, state)
         _used_up(workspace.root, file)
-    return Output(state_json(state), [*iteration_lines(state, shown), *following_lines(state)])
+    block = iteration_lines(recorded, report.next_actions)
+    return Output(state_json(state), [*block, *following_lines(state)])
 
 
 @click.command(cls=Command)

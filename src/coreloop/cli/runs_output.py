@@ -2,9 +2,10 @@
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
+from coreloop.answer.research.research_state import ASK
 from coreloop.base.errors import RunBusyError, RunError, RunStoreError, WorkspaceError
 from coreloop.base.messages import in_language_of, number_of
 from coreloop.base.project.workspace import Workspace
@@ -32,10 +33,18 @@ def run_lines(rows: Sequence[RunRow]) -> Iterator[str]:
 
 
 def _cells(row: RunRow) -> Sequence[str]:
-    reason = f" ({row.stop_reason})" if row.stop_reason else ""
-    status, spent = f"{row.status}{reason}".replace("_", " "), dollars(row.spent.microusd)
-    changed = f"{row.updated_at:%Y-%m-%d %H:%M}"
-    return row.run_id, status, str(row.iteration), spent, changed, printable_text(row.question)
+    status, mark, reason = _status(row).partition(" (")
+    changed, spent = f"{row.updated_at:%Y-%m-%d %H:%M}", dollars(row.spent.microusd)
+    question = f"{mark}{reason} {printable_text(row.question)}".strip()
+    return row.run_id, status, str(row.iteration), spent, changed, question
+
+
+def _status(run: RunRow | State, tell: Callable[[str], str] = str) -> str:
+    """How a run stands, and what ended it; a question whose attempts are over has no answer."""
+    if run.kind == ASK and run.stop_reason == "max_iterations":
+        return tell("no answer")
+    reason = f" ({tell(run.stop_reason)})" if run.stop_reason else ""
+    return f"{tell(run.status)}{reason}".replace("_", " ")
 
 
 def printable_text(text: str) -> str:
@@ -46,8 +55,7 @@ def printable_text(text: str) -> str:
 def state_lines(state: State) -> Iterator[str]:
     """Yield the state of a run."""
     tell = in_language_of(state.question)
-    reason = f" ({tell(state.stop_reason)})" if state.stop_reason else ""
-    yield f"{state.run_id}  {state.kind}, {state.mode}  {f'{tell(state.status)}{reason}'.replace('_', ' ')}"
+    yield f"{state.run_id}  {state.kind}, {state.mode}  {_status(state, tell)}"
     for name, value in _figures(state):
         yield f"{padded(name, 11)} {value}"
     for part in state.sub_questions:

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 import click
 
 from coreloop.admin.checks.alarms import UNMERGED_DAYS, n_stale
-from coreloop.admin.status.promotions import Promotions
 from coreloop.admin.status.read_status import read_stability_gates, read_status
 from coreloop.admin.status.stability import Stability, StabilityGate
 from coreloop.admin.status.status import Standing, Status, next_step
+from coreloop.base.database import ADDRESS, FILE
 from coreloop.base.errors import GitError
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
@@ -50,11 +50,16 @@ def status(only_stability: bool, mining: MiningOptions) -> Output:
         facts = fields_of(stability, "holds", "gates", "flaws")
         return Output(facts, _stability_lines(stability), code=0 if stability.holds else 1)
     state = read_status(workspace, now=now, environ=os.environ, mining=mining)
-    return Output(status_facts(state), status_lines(state))
+    asked, gaps = _read_asked(workspace, os.environ)
+    facts = status_facts(state) | {"asked": asked, "gaps": gaps}
+    return Output(facts, status_lines(state, asked, gaps))
 
 
-_FRONT: Final = frozenset({"records", "from pattern", "from refine", "promotions", "effect", "ALARM"})
+_FRONT: Final = frozenset(
+    {"questions", "records", "from pattern", "from refine", "promotions", "effect", "ALARM"}
+)
 """The labels of the lines that stand on the screen without a command."""
+_NAMES_OF: Final = {"look": " PATH", "ask": " QUESTION"}
 _MAX_CHARTS: Final = 3
 _MAX_MEASURED: Final = 3
 
@@ -67,9 +72,9 @@ class _Line(NamedTuple):
     colour: str | None = None
 
 
-def status_lines(status: Status) -> Iterator[str]:
-    """Yield a status as text."""
-    return _printed(_screen(status))
+def status_lines(status: Status, asked: int = 0, gaps: int = 0) -> Iterator[str]:
+    """Yield a status as text, with how many questions were asked and have no answer."""
+    return _printed([*_question_lines(asked, gaps), *_screen(status)])
 
 
 def _screen(status: Status) -> Iterator[_Line]:
@@ -83,17 +88,38 @@ def front_door(ways_in: Mapping[str, str]) -> Output:
     Reads this clone only, so that it needs no network.
     """
     workspace = open_workspace(Path.cwd())
-    if not ((workspace.root / FILE_NAME).is_file() or workspace.records_dir.is_dir()):
+    asked, gaps = _read_asked(workspace, {})
+    if not (asked or (workspace.root / FILE_NAME).is_file() or workspace.records_dir.is_dir()):
         return Output(ways_in, _ways_in_lines(ways_in))
     state = read_status(workspace, now=datetime.now(UTC), environ={})
-    lines = [line for line in _screen(state) if line.label in _FRONT]
-    return Output(status_facts(state), _printed([*lines, _Line("next", next_step(state), "green")]))
+    has_log, todo = state.log is not None and state.log.n_records > 0, next_step(state)
+    lines = [*_question_lines(asked, gaps), *(_screen(state) if has_log or not asked else ())]
+    if asked and not has_log:
+        todo = "dartlab-coreloop repair show" if gaps else "dartlab-coreloop ask QUESTION"
+    shown = [line for line in lines if line.label in _FRONT]
+    return Output(status_facts(state), _printed([*shown, _Line("next", todo, "green")]))
+
+
+def _read_asked(workspace: Workspace, environ: Mapping[str, str]) -> tuple[int, int]:
+    """How many questions were asked, and how many gaps are open; no database is made for it."""
+    if not (environ.get(ADDRESS) or (workspace.runs_dir / FILE).exists()):
+        return 0, 0
+    from coreloop.answer.repair.store import open_repair_store
+
+    with open_repair_store(workspace, environ=environ) as tables:
+        return tables.asked()
+
+
+def _question_lines(asked: int, gaps: int) -> Iterator[_Line]:
+    if asked:
+        yield _Line("questions", f"{asked:,} asked, {number_of(gaps, 'gap')} open")
+        yield from [_Line("", "dartlab-coreloop repair show")] if gaps else ()
 
 
 def _ways_in_lines(ways_in: Mapping[str, str]) -> Iterator[str]:
-    yield "Neither coreloop.yaml nor records are here. Three ways in:"
+    yield "Neither coreloop.yaml nor records are here. Four ways in:"
     for name, summary in ways_in.items():
-        yield f"\n  dartlab-coreloop {name}{' PATH' if name == 'look' else ''}\n    {summary}"
+        yield f"\n  dartlab-coreloop {name}{_NAMES_OF.get(name, '')}\n    {summary}"
     yield "\ndartlab-coreloop --help lists the commands."
 
 
@@ -107,8 +133,13 @@ def read_next_step(workspace: Workspace, *, now: datetime, mined: Mined | None =
 
 def night_notes(night: Night, request: NightRequest, *, now: datetime) -> Iterator[str]:
     """Say which files a run wrote and, of a project's own records and files, what to do next."""
-    yield from written_notes(night.paths)
-    if night.paths and request.out is None and request.mining.in_dir is None and not request.sanitized:
+    yield from written_notes(night)
+    if (
+        (night.paths or night.stays)
+        and request.out is None
+        and request.mining.in_dir is None
+        and not request.sanitized
+    ):
         yield hung("next: ", read_next_step(night.mined.workspace, now=now, mined=night.mined))
 
 
@@ -177,25 +208,17 @@ def _promotion_lines(status: Status) -> Iterator[_Line]:
         yield _Line("note", note, "yellow")
     if status.promotions is None:
         return
-    yield _Line("promotions", _promotions(status, status.promotions))
-    for promotion in status.promotions.open:
+    promotions, today, n_late = status.promotions, status.generated_at.date(), n_stale(status)
+    newest = f", the newest {_ago(promotions.newest.date(), today)}" if promotions.newest is not None else ""
+    late = f" ({n_late:,} for more than {UNMERGED_DAYS} days)" if n_late else ""
+    merged = f"{promotions.merged:,} merged in {promotions.base}{newest}, {promotions.reverted:,} reverted"
+    yield _Line("promotions", f"{len(promotions.open):,} open{late}, {merged}")
+    for promotion in promotions.open:
         place = promotion.url or f"branch {promotion.branch}, no pull request known"
-        yield _Line("", f"open {_ago(promotion.since.date(), status.generated_at.date())}: {place}")
-    gates = status.promotions.stability.gates
+        yield _Line("", f"open {_ago(promotion.since.date(), today)}: {place}")
+    gates = promotions.stability.gates
     yield _Line("stability", ", ".join(f"{gate.name}: {_figure(gate)}" for gate in gates))
     yield _Line("", "to pass before the loop runs unattended; see status --stability")
-
-
-def _promotions(status: Status, promotions: Promotions) -> str:
-
-    today = status.generated_at.date()
-    newest = f", the newest {_ago(promotions.newest.date(), today)}" if promotions.newest is not None else ""
-    n_late = n_stale(status)
-    late = f" ({n_late:,} for more than {UNMERGED_DAYS} days)" if n_late else ""
-    return (
-        f"{len(promotions.open):,} open{late}, {promotions.merged:,} merged in "
-        f"{promotions.base}{newest}, {promotions.reverted:,} reverted"
-    )
 
 
 def _effect_lines(status: Status) -> Iterator[_Line]:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 import click
@@ -21,10 +21,14 @@ from coreloop.learn.proposals.proposal_files import read_proposed
 from coreloop.learn.verdicts.proposal_state import kept_states, pending
 from coreloop.observe.judgments import read_verdicts
 
+_NOTHING: Final = "no text of a tool is found; name the tools under tools: in coreloop.yaml"
+
 
 @click.command(cls=Command)
 @click.argument("paths", metavar="[PATH]…", nargs=-1, type=EXISTING)
-@click.option("--check", is_flag=True, help="Say what is wrong with them; exit 1 if there is an error.")
+@click.option(
+    "--check", is_flag=True, help="Say what is wrong with them; exits 1 with an error, 2 without a text."
+)
 @click.option("--sarif", is_flag=True, help="Print the findings as SARIF 2.1.0.")
 def tools(paths: tuple[Path, ...], check: bool, sarif: bool) -> Output:
     """List the texts that models read of each tool, and check them.
@@ -40,12 +44,14 @@ def tools(paths: tuple[Path, ...], check: bool, sarif: bool) -> Output:
     notes = [wrap(f"{number_of(n, 'file')} not read, first {first[why]}: {why}") for why, n in counts]
     if not (check or sarif):
         facts = list(_facts(texts, _waiting(workspace)))
-        return Output(facts, _listed(facts) if facts else "no text of a tool is found", notes)
+        return Output(facts, _listed(facts) if facts else _NOTHING, notes)
     sources = {file: read_source(workspace.root / file) for file in texts}
     found = check_texts(texts, workspace.settings.reach.caps, sources)
     n_errors = sum(RULES[one.rule].severity == "error" for one in found)
     value = _sarif(found) if sarif else [one._asdict() | RULES[one.rule]._asdict() for one in found]
-    return Output(value, None if sarif else _lines(found, n_errors, texts), notes, code=int(n_errors > 0))
+    is_unchecked = not texts and (bool(unread) or not paths)  # a changed file that has no tool is well
+    lines = None if sarif else _lines(found, n_errors, texts) if texts else _NOTHING
+    return Output(value, lines, notes, code=2 if is_unchecked else int(n_errors > 0))
 
 
 def _waiting(workspace: Workspace) -> Mapping[str, int]:

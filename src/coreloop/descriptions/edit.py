@@ -3,9 +3,8 @@
 No file is known here; `coreloop.descriptions.texts` spells values in files, and proves that.
 """
 
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from typing import NamedTuple, TypeAlias
 
 from coreloop.base.project.python_source import UnprovenError
@@ -14,8 +13,6 @@ from coreloop.descriptions.sections import Layout
 from coreloop.descriptions.spelled import Cut
 
 Read: TypeAlias = Callable[[str], Layout]
-# Controls, format characters (bidirectional marks hide text from a reviewer), surrogates, line separators.
-_UNWANTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 class Edited(NamedTuple):
@@ -69,7 +66,8 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
     UnprovenError
         The lines would not be read as what they are, or a section would gain or lose a line.
     """
-    _check(wanted.lines)
+    if not wanted.lines or not "".join(wanted.lines).isprintable():
+        raise UnprovenError("there are no lines, or one has a control, format or other invisible character")
     before = read(value)
     placement = place(before, wanted, indent=indent or "")
     if placement is None:
@@ -86,13 +84,6 @@ def with_lines(value: str, wanted: Wanted, read: Read, *, indent: str | None) ->
         where = "the first block" if wanted.section is None else f"section {wanted.section}"
         raise UnprovenError(f"the lines would not be text of {where}, or would change another section")
     return (position, position, added), appended
-
-
-def _check(lines: Sequence[str]) -> None:
-    if not lines or not all(text.strip() for text in lines):
-        raise UnprovenError("there are no lines, or one is empty")
-    if unwanted := next((char for char in "".join(lines) if unicodedata.category(char) in _UNWANTED), None):
-        raise UnprovenError(f"a line contains the control or format character U+{ord(unwanted):04X}")
 
 
 def find_bullets(layout: Layout, texts: Collection[str]) -> list[DocstringBullet]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from inspect import cleandoc
@@ -23,6 +23,7 @@ from coreloop.descriptions.texts import DICTIONARY, SUFFIXES, ToolText, find_tex
 
 _DESCRIBES: Final = re.compile(rb"descri|tool", re.IGNORECASE)
 _Place: TypeAlias = tuple[str, Sequence[ToolText]]
+_Places: TypeAlias = dict[str, list[_Place]]
 
 
 def find_tools(
@@ -134,20 +135,36 @@ def _at(root: Path, target: str, is_known: bool) -> _Place:
     return file, ()
 
 
-def _search(names: Collection[str], workspace: Workspace, is_wide: bool) -> dict[str, list[_Place]]:
+def why_undefined(tools: Mapping[str, Tool | Unresolved], workspace: Workspace) -> list[str]:
+    """What to do about tools without a known definition: install an extra, choose one, or name one."""
+    if tools and (extra := extra_needed(tools, workspace)):
+        return [extra]
+    reasons = (its.reason if isinstance(its, Unresolved) else its.unclear for its in tools.values())
+    return list(filter(None, dict.fromkeys(reasons)))
+
+
+def extra_needed(tools: Mapping[str, Tool | Unresolved], workspace: Workspace) -> str:
+    """How to install what reads the files that may describe those without a definition; of no tools, any."""
+    names = [name for name, tool in tools.items() if isinstance(tool, Unresolved)]
+    try:
+        _search(names, workspace, not tools, is_strict=True)
+    except MissingExtraError as error:
+        return str(error)
+    return ""
+
+
+def _search(names: Collection[str], workspace: Workspace, is_wide: bool, is_strict: bool = False) -> _Places:
     """The files that describe each tool, with its texts; wide, of all that JSON and the like describe."""
     places: defaultdict[str, list[_Place]] = defaultdict(list)
     words = b"|".join(re.escape(name.encode()) for name in sorted(filter(is_tool_name, names))) or b"(?!)"
-    if not (names or is_wide):
-        return places
     mention, given = re.compile(rb"(?<!\w)(?:%s)(?!\w)" % words), re.compile(rb"[\"'(=](?:%s)[\"',)]" % words)
     registers = re.compile(rb"[tT]ool\(\s*[\"'](?:%s)[\"']" % words)
-    for path in source_files(workspace.root, SUFFIXES):
+    for path in source_files(workspace.root, SUFFIXES) if names or is_wide else ():
         raw, file = read_source(path), path.relative_to(workspace.root).as_posix()
         is_python = path.suffix == ".py"
         pattern = given if is_python else _DESCRIBES if is_wide else mention
         if workspace.audit_dir.parent not in path.parents and _DESCRIBES.search(raw) and pattern.search(raw):
-            is_sure = registers.search(raw) is not None  # another file may only have the same words
+            is_sure = is_strict or registers.search(raw)  # another file may only have the same words
             with suppress(UnprovenError, *(() if is_sure else (MissingExtraError,))):
                 found = find_texts(file, raw)
                 for name in {its.tool for its in found if its.tool in names or (is_wide and not is_python)}:

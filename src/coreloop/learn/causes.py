@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from coreloop.observe.reading.error_texts import ORDINARY, OWN_WORD, PARTICLES, cut, hashed, named
+from coreloop.observe.reading.error_texts import CODE, ORDINARY, OWN_WORD, PARTICLES, cut, hashed, named
 
 _RARE_BELOW: Final = 5  # calls; k-anonymity as in reports
 _MAX_TEXTS: Final = 2  # that share a rare word
@@ -42,6 +42,7 @@ def causes(counts: Mapping[tuple[str, str], int], names: Iterable[str] = ()) -> 
     and in at least five if it may be a name, or always there, in a text that others have in clear. Texts that
     differ only in what was replaced are one cause; so are texts that differ in a rare word, or name, if a
     value or more such words stand there; and so is a text that was cut with the longest that begins like it.
+    A code that it begins with, ``WMS-417: ``, stays if it is the only one of at least five errors.
 
     Parameters
     ----------
@@ -143,15 +144,23 @@ def _shown(texts: Mapping[str, int], kept: Collection[str]) -> dict[str, str]:
     for text in sorted(texts, key=lambda text: (-texts[text], len(text), text)):
         by_key[_key(text)].append(text)
     counts = {key: sum(map(texts.__getitem__, same)) for key, same in by_key.items()}
-    shown = {key: same[0] for key, same in by_key.items()}
+    shown = {key: _with_one_code(same, texts) for key, same in by_key.items()}
     shown |= _Varying(counts, shown, kept).merged()
     return {text: cut(shown[key]) for key, same in by_key.items() for text in same}
+
+
+def _with_one_code(same: Sequence[str], counts: Mapping[str, int]) -> str:
+    """The first of some texts; its code stays if it is the only one: others may be numbers of customers."""
+    coded = {text: code[2] for text in same for code in CODE.finditer(text) if code[3]}
+    codes, n = {*coded.values()}, sum(map(counts.__getitem__, coded))
+    shown = codes.pop() if len(codes) == 1 and n >= _RARE_BELOW else "<n>"
+    return CODE.sub(rf"\g<1>{shown}", same[0])
 
 
 def _key(text: str) -> _Key:
     """The words of a text in small letters, and one sign for what was replaced between them."""
     key: list[str] = []
-    for token in _TOKEN.findall(text):
+    for token in _TOKEN.findall(CODE.sub(r"\1<n>", text)):
         word = _ANY if token[0] == "<" else token.casefold()
         if word != _ANY:
             key += [word] * (word not in _ARTICLES)

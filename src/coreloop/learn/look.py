@@ -20,7 +20,7 @@ from coreloop.learn.mine.window import EVERY_DAY, Window, merge
 from coreloop.learn.proposals.entry import MIN_CASES
 from coreloop.learn.propose import FoundStatements, find_statements
 from coreloop.learn.statements.logged_calls import MAX_REQUESTS, CaseLog
-from coreloop.observe.importers.append_requests import ImportReport, land
+from coreloop.observe.importers.append_requests import ImportReport, RequestLog
 from coreloop.observe.importers.files import OWN, find_trace_files, first_reason
 from coreloop.observe.importers.recognition import Watching, all_suffixes, read_all, recognise
 from coreloop.observe.reading.outcome import RequestOutcome
@@ -102,7 +102,7 @@ def look(paths: Sequence[Path], *, now: datetime, watching: Watching = nullconte
     with temporary_folder("coreloop-look-") as root:
         workspace = Workspace(root, Settings())
         parts = read_all(recognised, watching)
-        report = land(parts, workspace.records_dir, workspace.settings, root)
+        report = RequestLog(workspace.records_dir, workspace.settings, root).append(parts)
         formats = {
             name: Counter(files=recognised.formats[name], **counts) for name, counts in report.formats.items()
         }

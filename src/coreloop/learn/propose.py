@@ -16,7 +16,7 @@ from coreloop.base.errors import UsageError, WorkspaceError
 from coreloop.base.files import file_errors, locked, read_file, write_private
 from coreloop.base.project.tools import Passed
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.find_tools import find_tools, logged_names
+from coreloop.descriptions.find_tools import find_tools, logged_names, why_undefined
 from coreloop.learn.facts.read_lines import EPOCH_DAY
 from coreloop.learn.facts.schema import LogOddities, find_oddities
 from coreloop.learn.knowledge.store import good_intents
@@ -100,7 +100,9 @@ class Night:
     search : Search
         The sequences, or failing groups, as found.
     paths : tuple of Path
-        The file of proposals and the draft; empty if the window has no records.
+        The file of proposals and the draft; empty if nothing was written.
+    stays : Days or None
+        The days of today's file if it stays, since it has proposals and these days do not cover its own.
     """
 
     mined: Mined
@@ -108,6 +110,7 @@ class Night:
     words: Vocabulary
     search: Search[Any]
     paths: tuple[Path, ...] = ()
+    stays: Days | None = None
 
     @property
     def oddities(self) -> LogOddities:
@@ -268,8 +271,8 @@ def refine(
 class FoundStatements(NamedTuple):
     """The lines that requests give reason for, and the table of errors.
 
-    ``withheld`` are about tools that neither the source nor coreloop.yaml defines, so that no docstring could
-    have them; ``n_settled`` counts lines that are promoted, on a branch or rejected, ``n_tests`` those that
+    ``withheld`` are about tools without a known definition, so that no docstring could have them, for
+    ``reasons``; ``n_settled`` counts lines that are promoted, on a branch or rejected, ``n_tests`` those that
     were tested. ``names`` are the project's names of logged tools.
     """
 
@@ -278,6 +281,7 @@ class FoundStatements(NamedTuple):
     statements: tuple[Statement, ...]
     errors: tuple[ErrorRow, ...]
     withheld: tuple[Statement, ...]
+    reasons: list[str]
     n_settled: int
     words: Vocabulary
     n_tests: int
@@ -286,12 +290,6 @@ class FoundStatements(NamedTuple):
     def undefined(self) -> tuple[str, ...]:
         """The tools of those that are withheld."""
         return tuple(sorted({statement.tool for statement in self.withheld}))
-
-    @property
-    def questions(self) -> list[str]:
-        """Which of these tools have several definitions, and what speaks for each."""
-        tools = map(self.words.tools.get, self.undefined)
-        return [f"{its.name} is {its.unclear}" for its in tools if its is not None and its.unclear]
 
 
 def find_statements(
@@ -315,13 +313,15 @@ def find_statements(
     texts = _texts(workspace, words, {statement.tool for statement, _ in located}, names, window)
     new = [(one, places) for one, places in located if one.key not in settled_keys(states)]
     known = [(one, places) for one, places in new if words.is_known(one.tool)]
+    withheld = tuple(one for one, _ in new if not words.is_known(one.tool))
     drafts = [(draft.draft_statement(one, words, merges, texts), places) for one, places in known]
     return FoundStatements(
         log,
         names,
         with_questions(drafts, window),
         (*ignored_arguments(log, words, schemas), *error_table(log, tools, words=words)),
-        tuple(one for one, _ in new if not words.is_known(one.tool)),
+        withheld,
+        why_undefined({one.tool: words.tools[one.tool] for one in withheld}, workspace),
         len(located) - len(new),
         words,
         sum(len(tool.tested) for tool in tools),
@@ -359,8 +359,8 @@ def read_examples(workspace: Workspace, entry: Entry) -> tuple[list[str], list[s
 def write_night(result: _Result, workspace: Workspace, request: NightRequest) -> _Result:
     """Write ``{day}-{name}.json`` and its draft, ``{day}-draft.md``, one process at a time.
 
-    Keys in the day's file keep their ids. A run over no records says nothing, so it writes no file that would
-    hide the proposals of an earlier run.
+    Keys in the day's file keep their ids. A run over no records, or over fewer days, writes no file that
+    would hide the proposals of an earlier run.
 
     Raises
     ------
@@ -375,10 +375,14 @@ def write_night(result: _Result, workspace: Workspace, request: NightRequest) ->
     day = document.generated_at.date()
     path, draft = folder / f"{day}-{document.name}.json", folder / f"{day}-draft.md"
     with locked(folder):
-        known = read_night(path, type(document)).ids if path.exists() else {}
-        document = replace(document, ids=known).with_ids()
+        known = read_night(path, type(document)) if path.exists() else document
+        document = replace(document, ids=known.ids).with_ids()
         if request.sanitized:
             document = document.shared(result.words)
+        is_less = document.window.since > known.window.since or document.window.until < known.window.until
+        is_own = request.out is None and not request.sanitized  # what is to be shared is always written
+        if is_less and is_own and any(entry.suggested_append for entry in known.entries):
+            return replace(result, document=document, stays=known.window)
         write_private(draft, markdown(document, result.words).encode("utf-8", "replace"))
         write_private(path, orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return replace(result, document=document, paths=(path, draft))

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import orjson
 
@@ -79,31 +79,29 @@ def milliseconds(began: datetime | None, ended: datetime | None) -> float | None
     return round((ended - began).total_seconds() * 1000, 3)
 
 
-_Recorded: TypeAlias = tuple[parts.TracedCall, parts.RecordedCall]
-
-
-def trace_calls(calls: Sequence[_Recorded], sources: Sources, settings: "LogSettings") -> None:
+def trace_calls(calls: Sequence[parts.RecordedCall], sources: Sources, settings: "LogSettings") -> None:
     """Add the sources of arguments to each call, from the results that had been received by then."""
-    has_results = sources.has_results or any(call.result is not ... for call, _ in calls)
-    running: list[tuple[_Recorded, Lookup | None]] = []
-    for call, recorded in calls:
-        for text in call.user_texts:
+    has_results = sources.has_results or any(call.traced.result is not ... for call in calls)
+    running: list[tuple[parts.RecordedCall, Lookup | None]] = []
+    for call in calls:
+        for text in call.traced.user_texts:
             sources.add_question(text)
-        _remember(sources, [other for other in running if not _overlaps(other[0][0], call)])
-        running = [other for other in running if _overlaps(other[0][0], call)]
-        lookup = sources.trace(recorded, settings.case_key) if has_results else None
-        running.append(((call, recorded), lookup))
+        _remember(sources, [other for other in running if not _overlaps(other[0], call)])
+        running = [other for other in running if _overlaps(other[0], call)]
+        lookup = sources.trace(call, settings.case_key) if has_results else None
+        running.append((call, lookup))
     _remember(sources, running)
 
 
-def _remember(sources: Sources, done: Sequence[tuple[_Recorded, Lookup | None]]) -> None:
-    for (call, recorded), lookup in done:
-        if recorded.call["ok"] or call.unknown == NO_RESULT:
-            sources.remember(recorded.call["name"], call.result, lookup)
+def _remember(sources: Sources, done: Sequence[tuple[parts.RecordedCall, Lookup | None]]) -> None:
+    for recorded, lookup in done:
+        if recorded.call["ok"] or recorded.traced.unknown == NO_RESULT:
+            sources.remember(recorded.call["name"], recorded.traced.result, lookup)
 
 
-def _overlaps(earlier: parts.TracedCall, call: parts.TracedCall) -> bool:
-    return earlier.answered is not None and call.asked is not None and earlier.answered > call.asked
+def _overlaps(earlier: parts.RecordedCall, later: parts.RecordedCall) -> bool:
+    answered, asked = earlier.traced.answered, later.traced.asked
+    return answered is not None and asked is not None and answered > asked
 
 
 def recorded_call(traced: parts.TracedCall, settings: "LogSettings", drop: parts.Drop) -> parts.RecordedCall:
@@ -141,7 +139,7 @@ def recorded_call(traced: parts.TracedCall, settings: "LogSettings", drop: parts
     if unknown is not None and (is_unknown or unknown == READS_FAILED):
         call["unknown"] = unknown
     texts = {name: texts_in(value) for name, value in plain.items()}
-    return parts.RecordedCall(call, new_step, plain, texts)
+    return parts.RecordedCall(traced, call, new_step, plain, texts)
 
 
 def _canonical(args: Mapping[str, object] | None, drop: parts.Drop) -> bytes:

@@ -10,11 +10,10 @@ import time
 from _thread import RLock  # threading.RLock wraps it in a function, which doubles the time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from types import TracebackType
 from typing import Any, ClassVar, Final, Self
 
 from coreloop.base.record_lines import MAX_STRING_CHARS, encode_line
-from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category
+from coreloop.base.records import UNSPECIFIED, Record, hash_sequence, is_category, join_steps
 from coreloop.observe import drops
 from coreloop.observe import record_parts as parts
 from coreloop.observe.argument_sources import SESSION_SOURCES, Sources, copied, values_in
@@ -85,11 +84,11 @@ class AuditCollector:
     ) -> None:
         self._off = True  # until opened: a partial collector records nothing
         self._pending: list[Record] = []
-        self._sequence = self._last_step = ""
+        self._steps: list[str] = []
         self._identifiers = RequestIdentifiers()
         self._conversation: list[dict[str, Any]] = []
         self._sources: Sources | None = None  # of a session, or of a long request
-        self._untraced: list[list[tuple[parts.TracedCall, parts.RecordedCall]]] = []
+        self._untraced: list[list[parts.RecordedCall]] = []
         self._lock = RLock()  # reentrant: adapters hold it while they add calls
         self._clock_ns = clock_ns
         try:
@@ -189,13 +188,11 @@ class AuditCollector:
 
     def _add_calls(self, record: Record, calls: Sequence[parts.TracedCall]) -> None:
         """Add finished calls, and in a session or a long request the sources of their arguments."""
-        made = [(call, recorded_call(call, self._settings, drop)) for call in calls]
+        made = [recorded_call(call, self._settings, drop) for call in calls]
         with self._lock:  # keeps calls and sequence in the same order across a request's threads
-            for traced, (call, new_step, plain_args, texts) in made:
-                # `records.join_steps` one step at a time, so that the flush does not have to.
-                if new_step is not None and new_step != self._last_step:
-                    self._sequence = f"{self._sequence}>{new_step}" if self._sequence else new_step
-                    self._last_step = new_step
+            for traced, call, new_step, plain_args, texts in made:
+                if new_step is not None:
+                    self._steps.append(new_step)
                 record["tool_calls"].append(call)
                 if self._settings.contexts is not None:
                     kept = parts.kept_call(call["name"], plain_args, traced.result, traced.error)
@@ -300,7 +297,7 @@ class AuditCollector:
             return
         try:
             record["ts"], day, second = day_stamp(self._clock_ns())
-            record["tool_sequence_hash"] = hash_sequence(self._sequence)
+            record["tool_sequence_hash"] = hash_sequence(join_steps(self._steps))
             record["chunk_len"] = parts.number(chunk_len, drop=drop)
             record["duration_total_ms"] = (time.monotonic_ns() - self._started_ns) // 1_000_000
             record["error"] = parts.error_text(error)
@@ -312,23 +309,22 @@ class AuditCollector:
             line = encode_line(record, self._settings.selectors, mask_error=parts.error_without_values)
             self._settings.journal.append(line, day, second)
             if self._settings.contexts is not None:
-                parts.keep_conversation(self._settings.contexts.append, record, self._conversation)
+                conversation = parts.conversation_line(record, self._conversation)
+                self._settings.contexts.append(conversation, day, second)
         except Exception as problem:
             self._settings.journal.count_dropped(drops.drop_error(problem))
 
     @never_raises
     def _add_sources(self, record: Record) -> None:
         made = [call for calls in self._untraced for call in calls]
-        if any(call.result is not ... for call, _ in made):  # without results nothing is looked up
-            self._traced(record, values_in(recorded.texts for _, recorded in made))
+        if any(call.traced.result is not ... for call in made):  # without results nothing is looked up
+            self._traced(record, values_in(call.texts for call in made))
 
     def __enter__(self) -> Self:
         _blocks.set((*_blocks.get(), self))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._leave()
         if self._pending:
             self.flush(error=error)

@@ -91,20 +91,25 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
         return tool
     positional, injected = tool_parameters(tool)
 
+    @drops.never_raises
+    def record(args: tuple[Any, ...], kwargs: dict[str, Any], started_ns: int, **end: Any) -> None:
+        duration_ms = round((time.monotonic_ns() - started_ns) / 1e6, 3)
+        named = {**dict(zip(positional, args, strict=False)), **kwargs}
+        given = {key: value for key, value in named.items() if key not in injected}
+        result = end["result"]
+        size_bytes = len(result.encode("utf-8", "replace")) if isinstance(result, str) else None
+        current().observe_tool_call(name, given, duration_ms=duration_ms, result_size_bytes=size_bytes, **end)
+
     @contextmanager
     def recorded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[list[Any]]:
         """A block around a call, which is recorded at its end; a known result is put into the list."""
         started_ns, results = time.monotonic_ns(), list[Any]()
-        error: BaseException | None = None
         try:
             yield results
-        except BaseException as raised:
-            error = raised
+        except BaseException as error:
+            record(args, kwargs, started_ns, result=None, error=error)
             raise
-        finally:
-            named = {**dict(zip(positional, args, strict=False)), **kwargs}
-            given = {key: value for key, value in named.items() if key not in injected}
-            _record(name, given, started_ns, results, error)
+        record(args, kwargs, started_ns, result=results[0])
 
     def call(*args: Any, **kwargs: Any) -> Any:
         with recorded(args, kwargs) as results:
@@ -117,21 +122,6 @@ def _observed(tool: Callable[..., Any], name: str) -> Callable[..., Any]:
         return results[0]
 
     return wraps(tool)(call_async if inspect.iscoroutinefunction(tool) else call)
-
-
-@drops.never_raises
-def _record(
-    name: str, args: dict[str, Any], started_ns: int, results: list[Any], error: BaseException | None
-) -> None:
-    result = results[0] if results else ...
-    current().observe_tool_call(
-        name,
-        args,
-        error=error,
-        duration_ms=round((time.monotonic_ns() - started_ns) / 1e6, 3),
-        result_size_bytes=len(result.encode("utf-8", "replace")) if isinstance(result, str) else None,
-        result=result if error is None else None,
-    )
 
 
 def tool_parameters(tool: Callable[..., Any]) -> tuple[tuple[str, ...], frozenset[str]]:

@@ -33,7 +33,9 @@ def keep_descriptions(tools: Iterable[SentTool], audit_dir: Path, framework: str
     (of its own name, description and schema), ``name``, ``description`` and ``schema``; and the ``framework``
     that sent them, as in ``reach:``. A fault of the disk is counted, and the hash returned nevertheless.
     """
-    content = _content(tools, framework)
+    named = sorted(tools, key=lambda tool: tool.name)
+    listed = [{"hash": sha256(_dump(tool._asdict())).hexdigest()[:16], **tool._asdict()} for tool in named]
+    content = _dump({"tools": listed, **({"framework": framework} if framework else {})}) + b"\n"
     number = sha256(content).hexdigest()[:16]
     place = (str(audit_dir), number)
     if place not in _kept and len(_kept) >= MAX_SETS:
@@ -54,12 +56,6 @@ def recorded_frameworks(audit_dir: Path) -> set[str]:
         with suppress(OSError, ValueError, RecursionError, AttributeError, TypeError):
             found.add(orjson.loads(path.read_bytes()).get("framework"))
     return found
-
-
-def _content(tools: Iterable[SentTool], framework: str) -> bytes:
-    named = sorted(tools, key=lambda tool: tool.name)
-    listed = [{"hash": sha256(_dump(tool._asdict())).hexdigest()[:16], **tool._asdict()} for tool in named]
-    return _dump({"tools": listed, **({"framework": framework} if framework else {})}) + b"\n"
 
 
 def _dump(value: object) -> bytes:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from coreloop.base.messages import number_of
 from coreloop.observe import jsonl
 
 # Who judged, of the verdicts that `coreloop.feedback` writes.
@@ -93,21 +94,12 @@ class HumanVerdicts:
     def rejected(self) -> frozenset[str]:
         """Return the keys that are not proposed again until they get a P or a T."""
         newest = self.newest().values()
-        return frozenset(
-            judgment.key for judgment in newest if judgment.key is not None and not judgment.verdict.passes
-        )
+        return frozenset(its.key for its in newest if its.key is not None and not its.verdict.passes)
 
-
-def user_verdict(request: str, *, is_good: bool, cause: str | None, at: datetime) -> HumanVerdict:
-    """Return what a user says of the answer to a request."""
-    return HumanVerdict(
-        id=request,
-        key=None,
-        verdict=VerdictLetter.PASS if is_good else VerdictLetter.CAUTION,
-        cause=cause,
-        judged_at=at,
-        judged_by=USER,
-    )
+    def skipped_lines(self) -> list[str]:
+        """Return how many lines were skipped, by reason."""
+        reasons = sorted(self.skipped.items())
+        return [f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in reasons]
 
 
 def append_verdict(folder: Path, judgment: HumanVerdict) -> Path:

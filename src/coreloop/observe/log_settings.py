@@ -64,14 +64,17 @@ def log_settings(folder: str, named: bool, log: str) -> LogSettings | None:
     start = Path(folder)
     root = next((folder for folder in (start, *start.parents) if (folder / "coreloop.yaml").is_file()), None)
     version = os.environ.get("CORELOOP_TOOLS_VERSION") or tools_version_of(root or start)
-    if root is None or not _can_read_yaml():
-        data_dir = start if named else (root or start) / (os.environ.get("CORELOOP_DATA_DIR") or "data")
-        return LogSettings(Journal(data_dir / "audit" / log), version, [])
-
-    from coreloop.base.errors import CoreloopError
-    from coreloop.base.project.settings import Settings
-    from coreloop.base.project.settings_file import load_settings
-
+    data_dir = start if named else (root or start) / (os.environ.get("CORELOOP_DATA_DIR") or "data")
+    unset = LogSettings(Journal(data_dir / "audit" / log), version, [])
+    if root is None:
+        return unset
+    try:
+        from coreloop.base.errors import CoreloopError
+        from coreloop.base.project.settings import Settings
+        from coreloop.base.project.settings_file import load_settings
+    except ModuleNotFoundError:  # a server can do without PyYAML
+        drop("settings_need_pyyaml")
+        return unset
     try:
         settings = load_settings(root)
     except (CoreloopError, OSError):
@@ -93,15 +96,6 @@ def project_settings(settings: "Settings", folder: Path, version: str | None = N
         settings.outcome_rule(),
         Journal(folder.parent / CONTEXTS) if settings.measure.contexts and folder.name == RECORDS else None,
     )
-
-
-def _can_read_yaml() -> bool:
-    try:
-        import yaml  # noqa: F401 - a server can do without it
-    except ModuleNotFoundError:
-        drop("settings_need_pyyaml")
-        return False
-    return True
 
 
 def is_disabled() -> bool:

@@ -2,7 +2,7 @@
 
 `drop` is called with the reason for every value that cannot be stored; only that value is lost. Records hold
 no results: what a model had read up to each call is kept beside them if coreloop.yaml asks for it, ``measure:
-{contexts: true}`` (`keep_conversation`). Imports only what the collector does: it runs in users' servers.
+{contexts: true}`` (`conversation_line`). Imports only what the collector does: it runs in users' servers.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,6 @@ CONTEXTS: Final = "contexts"
 # Of a question, a result or a user's message: some 2,000 tokens, which every question to a model repeats.
 MAX_KEPT_CHARS: Final = 8_000
 _UNJUDGED: records.RecordedJudgment = {"verdict": None, "judged_at": None, "judged_by": None, "pr_url": None}
-_NUMBERS: Final = (int, float)
 _NUMBER_LIMIT: Final = 2**53  # from here on a float skips whole numbers
 
 
@@ -114,8 +113,12 @@ class TracedCall(SimpleNamespace):  # no dataclass: importing that module takes 
 
 
 class RecordedCall(NamedTuple):
-    """A call, its step if it was ok, its complete arguments as plain JSON values, and the texts in each."""
+    """A call as it was traced and as it is recorded.
 
+    With its step if it was ok, its complete arguments as plain JSON values, and the texts in each.
+    """
+
+    traced: TracedCall
     call: records.ToolCall
     step: str | None
     args: dict[str, Any]
@@ -123,10 +126,11 @@ class RecordedCall(NamedTuple):
 
 
 def error_without_values(error: str, args: Mapping[str, Any]) -> str:
-    """See `coreloop.observe.reading.error_texts`, which is imported when it is needed."""
-    from coreloop.observe.reading.error_texts import error_without_values
+    """Return an error in which the words of its call's arguments are ``<name>``: before these are cut."""
+    from coreloop.observe.reading.error_texts import named, without_own_values  # when it is needed
 
-    return error_without_values(error, args)
+    masked = without_own_values(error, args)
+    return named(masked.filled(masked.text))
 
 
 def stored_text(value: object, limit: int | None = None) -> str:
@@ -156,15 +160,19 @@ def error_text(error: object) -> str | None:
     if error is None or error is False or error == "":
         return None
     if isinstance(error, BaseException):
-        kind = type(error).__name__
-        message = text_of(error)
+        kind, message = type(error).__name__, text_of(error)
         return stored_text(kind if message == f"<{kind}>" else f"{kind}: {message}", MAX_STRING_CHARS)
-    return stored_text(error, MAX_STRING_CHARS)
+    text = stored_text(error, 8 * MAX_STRING_CHARS)
+    if len(text) > MAX_STRING_CHARS:
+        from coreloop.observe.reading.error_texts import unwrapped  # Vercel's AI SDK puts all arguments first
+
+        text = unwrapped(text)
+    return text[:MAX_STRING_CHARS]
 
 
 def number(value: Any, *, drop: Drop) -> Any:
     """Return an int or float that JSON can represent, else None; other values are counted as dropped."""
-    if type(value) in _NUMBERS and -_NUMBER_LIMIT < value < _NUMBER_LIMIT:
+    if type(value) in (int, float) and -_NUMBER_LIMIT < value < _NUMBER_LIMIT:
         return value
     if value is not None:
         drop("unserialisable")
@@ -201,12 +209,10 @@ def kept_call(
     }
 
 
-def keep_conversation(
-    append: Callable[[bytes, str, int], None], record: Mapping[str, Any], calls: Iterable[Mapping[str, Any]]
-) -> None:
-    """Append the conversation of a record to the file of its day, with a function of a journal."""
+def conversation_line(record: Mapping[str, Any], calls: Iterable[Mapping[str, Any]]) -> bytes:
+    """The conversation of a record, as a line of the file of its day in `CONTEXTS`."""
     line = {"request_id": record["request_id"], "question": _cut(record["question"]), "calls": list(calls)}
-    append(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE), record["ts"][:10], 0)
+    return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def _cut(value: object) -> str:

@@ -6,11 +6,7 @@ from typing import Any, Final
 from coreloop.base.project.score_rule import Score
 from coreloop.observe.importers.trace_values import first, objects, text
 
-_NAME: Final = "gen_ai.evaluation.name"
-_VALUE: Final = "gen_ai.evaluation.score.value"
-_LABEL: Final = "gen_ai.evaluation.score.label"
 _LISTS: Final = ("scores", "annotations", "span_annotations", "evaluations", "assessments")
-_MAX_SCORES: Final = 100  # of a request
 
 
 def scores_in(holder: Mapping[str, Any]) -> tuple[Score, ...]:
@@ -24,15 +20,15 @@ def scores_in(holder: Mapping[str, Any]) -> tuple[Score, ...]:
             ]
             given = [{**item, "name": name} for name, item in named]
         scores += map(score_of, objects(given))
-    return tuple(score for score in scores if score is not None)[:_MAX_SCORES]
+    return tuple(score for score in scores if score is not None)
 
 
 def evaluations_in(attributes: Mapping[str, Any]) -> tuple[Score, ...]:
     """Read the evaluation in the attributes of a span, or of an event: ``gen_ai.evaluation.…``."""
-    name = text(attributes.get(_NAME))
-    if name is None:
-        return ()
-    return (Score(name, _number(attributes.get(_VALUE)), text(attributes.get(_LABEL))),)
+    start = "gen_ai.evaluation"
+    name, label = (text(attributes.get(f"{start}.{key}")) for key in ("name", "score.label"))
+    value = _number(attributes.get(f"{start}.score.value"))
+    return () if name is None else (Score(name, value, label),)
 
 
 def score_of(item: Mapping[str, Any]) -> Score | None:

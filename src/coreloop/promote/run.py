@@ -1,7 +1,7 @@
 """The use cases of promotion: choose proposals, plan, or open the draft pull request."""
 
 import difflib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -16,9 +16,10 @@ from coreloop.base.github.connect import Connect, connect_forge
 from coreloop.base.project.tools import logged_names
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
+from coreloop.descriptions.find_tools import find_tools, why_undefined
 from coreloop.learn.line import parse_advice
 from coreloop.learn.proposals.entry import Candidate, Counterexample, Entry, Statement
-from coreloop.learn.proposals.proposal_files import read_proposals
+from coreloop.learn.proposals.proposal_files import ProposalsFile, read_proposals
 from coreloop.learn.verdicts.judge import reopened_keys
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
@@ -121,16 +122,19 @@ def select_tool(workspace: Workspace, tool: str, path: Path | None) -> Selection
             reason = _unfit(entry, proposals, decided)
             if reason is None:
                 proposal = checked_proposal(entry, document, workspace.settings)
-                reason = _conflict(proposal, proposals, workspace)
+                reason = _conflict(proposal, proposals[0], workspace) if proposals else None
             if reason is None:
                 proposals.append(proposal)
             else:
                 left_out.append(f"{entry.id}: {printable(reason)}")
     if not proposals:
-        left_out = list(dict.fromkeys([*_decided_before(workspace, tool, standpoints), *left_out]))
-        if not left_out:
-            raise UsageError(_no_entry(tool, files))
-        name, reasons = printable(tool), "; ".join(left_out[:3])
+        known = _decided_before(workspace, tool, standpoints)
+        if tool not in of_entries and not known:
+            close = difflib.get_close_matches(tool, sorted(of_entries), n=1)
+            hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
+            raise UsageError(f"no proposal about {printable(tool)}; {hint}")
+        left_out = [*dict.fromkeys([*known, *left_out, *_unproposed(tool, documents, workspace)])]
+        name, reasons = printable(tool), "; ".join(left_out[:3]) or "run refine when more is recorded"
         then = f". dartlab-coreloop effect --tool {name} shows what it did" if "merged on" in reasons else ""
         raise RefusedError(f"no line about {name} waits: {reasons}{then}")
     return tuple(proposals), tuple(left_out)
@@ -145,10 +149,9 @@ def select_entry(workspace: Workspace, path: Path, wanted: str) -> Selection:
         As `read_proposal` does; or it was rejected.
     """
     proposal = read_proposal(path, wanted, workspace.settings)
-    states = {one.key: one for one in kept_states(workspace, read_verdicts(workspace.judgments_dir))}
-    standpoint = states.get(proposal.key)
-    if standpoint is not None and standpoint.state is ProposalState.REJECTED:
-        reason = _reason(standpoint)
+    states = kept_states(workspace, read_verdicts(workspace.judgments_dir))
+    rejected = {one.key: _reason(one) for one in states if one.state is ProposalState.REJECTED}
+    if (reason := rejected.get(proposal.key)) is not None:
         raise HumanDecidesError(f"{proposal.id} was {reason}; judge it P (pass) or T (tolerable) first")
     return (proposal,), ()
 
@@ -160,28 +163,27 @@ def _about(tool: str, entries: Collection[Entry]) -> list[Statement | Candidate]
     return sorted(with_text, key=lambda entry: isinstance(entry, Candidate))
 
 
-def _no_entry(tool: str, files: list[Path]) -> str:
-    """Say that no entry is about a tool, and which tool may have been meant."""
-    tools = sorted({entry.tool for file in files for entry in read_proposals(file).entries})
-    names = ", ".join(file.name for file in files)
-    if tool in tools:
-        return f"{names}: no line about {printable(tool)} yet; run refine and pattern when more is recorded"
-    close = difflib.get_close_matches(tool, tools, n=1)
-    hint = f"did you mean {printable(close[0])}?" if close else "pattern and refine print the tools"
-    return f"{names}: no entry about {printable(tool)}; {hint}"
+def _unproposed(tool: str, documents: list[ProposalsFile], workspace: Workspace) -> Iterator[str]:
+    """Why lines about a tool that were found are not proposed."""
+    yield from why_undefined(find_tools({tool}, workspace, only_places=True), workspace)
+    for entry in (entry for document in documents for entry in document.entries if entry.tool == tool):
+        if isinstance(entry, Candidate) and not entry.suggested_append:
+            yield f"{entry.id}: {printable(entry.refused or 'it has no text')}"
 
 
 def _decided_before(workspace: Workspace, tool: str, standpoints: Collection[Standpoint]) -> list[str]:
     """What became of the statements about a tool, which newer files leave out."""
-    branches = {its.key: its.name for its in open_branches(Repository(workspace.root))}
-    own = [one for one in standpoints if one.is_about(tool) and one.state not in UNDECIDED]
-    waiting = {one.id: branches.get(one.key) for one in own if one.state is ProposalState.OPEN}
-    waits = {id: f"waits on branch {printable(name)}" for id, name in waiting.items() if name}
-    return [f"{one.id}: {waits.get(one.id) or _reason(one)}" for one in own]
+    own = [one for one in standpoints if one.is_about(tool) and one.state is not ProposalState.FOUND]
+    opened = {one.key for one in own if one.state is ProposalState.OPEN}
+    branches = {its.key: its.name for its in open_branches(Repository(workspace.root)) if its.key in opened}
+    waits = {key: f"waits on branch {printable(name)}" for key, name in branches.items()}
+    return [f"{one.id}: {waits.get(one.key) or _reason(one)}" for one in own]
 
 
 def _reason(standpoint: Standpoint) -> str:
     judgment, state, its = standpoint.judgment, standpoint.state, standpoint.promotion
+    if state is ProposalState.WAITING and standpoint.last is not None:
+        return f"promote it alone, with --candidate {standpoint.last.path} --id {standpoint.id}"
     if state is ProposalState.REJECTED and judgment is not None:
         return f"rejected by {printable(judgment.judged_by)}: {judgment.verdict.named}"
     if state is ProposalState.REVERTED:
@@ -202,14 +204,12 @@ def _unfit(entry: Statement | Candidate, proposals: list[Proposal], decided: dic
     return "another line says the same or more" if is_known else None
 
 
-def _conflict(proposal: Proposal, proposals: list[Proposal], workspace: Workspace) -> str | None:
-    """Why a proposal cannot be in the same pull request as the others."""
-    if not proposals:
-        return None
-    if proposal.target != proposals[0].target:
+def _conflict(proposal: Proposal, lead: Proposal, workspace: Workspace) -> str | None:
+    """Why a proposal cannot be in the same pull request as the first."""
+    if proposal.target != lead.target:
         return f"its text is {proposal.target}"
     in_sections = workspace.settings.docstring.placement == "section"
-    if in_sections and proposal.section != proposals[0].section:
+    if in_sections and proposal.section != lead.section:
         return f"it is for {proposal.section}: run again after this is merged"
     return None
 

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from secrets import token_hex
 from threading import RLock
 from typing import Any, Final, Literal
@@ -18,14 +18,13 @@ from coreloop.runs.amounts import NOTHING, Amount, max_amount, microusd
 from coreloop.runs.clock import Clock, SteadyClock, SystemClock
 from coreloop.runs.decide import Continue, Stop, decide, over_limit, require_room
 from coreloop.runs.events import FOREIGN, Event, Opened, Recorded, as_stored
-from coreloop.runs.load import load_run, parents_of, require_going
+from coreloop.runs.load import load_run, parents_of, require_going, spent_today
 from coreloop.runs.state import State
 from coreloop.runs.stores.holds import busy
 from coreloop.runs.stores.store import Numbered, Store
 
 Call = Callable[[str], tuple[Any, Amount]]
 """Called with a step's key; returns the result, which must be JSON, and what it cost."""
-Reported = Callable[[State], Amount]
 LOGGER: Final = "coreloop.runs"
 """A program that wants lines on phases gives it a handler; their figures are the attribute ``facts``."""
 Phase = Literal["plan", "search", "reflect", "synthesize"]
@@ -195,8 +194,7 @@ class Run:
         """
         with self._turn:
             self.catch_up()
-            is_limited = self.state.limits.usd_per_day is not None
-            today = self._spent_today() if is_limited else NOTHING
+            today = spent_today(self._store, self.state, self.now())
             parents = tuple(parents_of(self._store, self.state))
             return decide(self.state, self.now(), least=least, today=today, parents=parents)
 
@@ -235,8 +233,9 @@ class Run:
             limits, per_day = self.state.limits, None
             if limits.usd_per_day is not None:
                 per_day = microusd(limits.usd_per_day) - (0 if is_answer else limits.kept.microusd)
-            if at_most is None and per_day is not None and self._spent_today().microusd >= per_day:
-                raise over_limit("usd_per_day", per_day, self._spent_today().microusd)
+            today = spent_today(self._store, self.state, self.now()).microusd
+            if at_most is None and per_day is not None and today >= per_day:
+                raise over_limit("usd_per_day", per_day, today)
             if at_most == NOTHING:
                 return ""
             reservation = token_hex(8)  # of unknown cost: that it is under way is written all the same
@@ -254,7 +253,7 @@ class Run:
             said = {"attempt": attempt, "error": described(error)}
             self._append(self._booked(happened.StepFailed, cost, **step, **said))
 
-    def _open(self, reported: Reported = lambda _: NOTHING) -> None:
+    def _open(self, reported: Callable[[State], Amount]) -> None:
         """Say that this process works on the run, and settle what a process that died left under way."""
         with self._turn:
             heard = max_amount(reported(self.state), self.state.progress.claimed)
@@ -264,9 +263,6 @@ class Run:
                 for name, most in self.state.reservations.items()
             ]
             self._append(as_stored(opened), *orphans)
-
-    def _spent_today(self) -> Amount:
-        return self._store.spent_on(self.now().astimezone(UTC).date())
 
     def _flush(self, *events: Event) -> None:
         """Write the events that wait, and others behind them: all or none."""
@@ -336,7 +332,7 @@ def open_held(
     *,
     clock: Clock | None = None,
     shutdown: threading.Event | None = None,
-    reported: Reported = lambda _: NOTHING,
+    reported: Callable[[State], Amount] = lambda _: NOTHING,
 ) -> Run:
     """Open a run that this process holds already, as `work_on`.
 

@@ -259,7 +259,11 @@ class Agreed(Said, frozen=True, kw_only=True, tag="agreed"):
 
 
 class Ended(Event, frozen=True, tag="ended"):
-    """The controller ended the run."""
+    """The controller ended the run.
+
+    Of a failed one, ``error`` says why, ``kind`` what kind of a model's error it was, and ``is_retryable``
+    whether it may pass.
+    """
 
     status: Status
     reason: str | None = None

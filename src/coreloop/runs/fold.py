@@ -13,7 +13,7 @@ from coreloop.runs.duplicates import Search
 from coreloop.runs.events import FOREIGN, Event, spent
 from coreloop.runs.kinds import Kind, kind_named
 from coreloop.runs.limits import tighter
-from coreloop.runs.state import RESUMABLE, Failure, IterationProgress, RunFinding, State, SubQuestion
+from coreloop.runs.state import RESUMABLE, IterationProgress, RunFinding, State, SubQuestion
 
 MAX_ERRORS: Final = 100
 """Entries of a state's error log; the oldest are dropped from it, never from the events."""
@@ -114,7 +114,7 @@ def _tell(state: State, event: Event) -> None:
             state.status, state.ended_by = "stopped_by_user", event.by
         case happened.Ended() if not state.is_terminal:
             state.status, state.stop_reason = event.status, event.reason
-            state.failure = Failure(event.kind, event.error, event.is_retryable)
+            state.failure = event
         case happened.UntilMet():
             state.is_until_met = True
         case happened.Agreed():
@@ -217,9 +217,8 @@ def _commit(state: State, event: happened.IterationCommitted) -> None:
     progress = state.progress
     is_informed = progress.has_new_information and (progress.has_searched or not state.searches)
     state.no_new_info_count = 0 if is_informed else state.no_new_info_count + 1
-    state.last_orders, state.used_strategy = tuple(progress.orders), progress.strategy
-    state.last_dropped = tuple(progress.dropped)
-    state.iteration, state.progress = event.iteration, IterationProgress()
+    state.iteration = event.iteration
+    state.last_progress, state.progress = progress, IterationProgress()
 
 
 def _named(state: State, part_id: str) -> list[SubQuestion]:

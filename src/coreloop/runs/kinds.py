@@ -10,13 +10,6 @@ from coreloop.runs.state import KindState, State
 Part = TypeVar("Part", bound=KindState)
 """The kind's part of the state."""
 
-Views = Callable[[State], Mapping[str, bytes]]
-"""File names and contents that a kind's views of a run add, for people and skills."""
-
-
-Forget = Callable[[Workspace, State, str], None]
-"""Removes what a kind keeps of a run outside the store of runs, whose `Store.address` it gets."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(Generic[Part]):
@@ -40,7 +33,7 @@ class Kind(Generic[Part]):
     views : callable
         Makes the kind's files of `coreloop.runs.run_files` after a committed iteration: name to content.
     forget : callable
-        Removes what the kind keeps of a run elsewhere.
+        Removes what the kind keeps of a run outside the store of runs, whose `Store.address` it gets.
     """
 
     name: str
@@ -49,8 +42,8 @@ class Kind(Generic[Part]):
     fold: Callable[[Part, str, Any], None] = lambda *_: None
     committed: Callable[[State], None] = lambda _: None
     is_complete: Callable[[State], bool] = lambda _: True
-    views: Views = lambda _: {}
-    forget: Forget = lambda *_: None
+    views: Callable[[State], Mapping[str, bytes]] = lambda _: {}
+    forget: Callable[[Workspace, State, str], None] = lambda *_: None
 
 
 _KINDS: Final[dict[str, Kind[Any]]] = {}

@@ -1,6 +1,6 @@
 """The limits of a run. Only what is outside the model sets them; later they can only become tighter."""
 
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -8,7 +8,6 @@ from coreloop.base.errors import UsageError
 from coreloop.runs.amounts import Amount, microusd
 
 Mode = Literal["bounded", "exhaust"]
-MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 _Amount = Annotated[float, msgspec.Meta(ge=0, le=10**12)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
 _Some = Annotated[int, msgspec.Meta(ge=1, le=10**12)]

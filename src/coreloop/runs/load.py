@@ -1,8 +1,10 @@
 """The state of a run from its store."""
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 
 from coreloop.base.errors import RunEndedError, RunError, RunNotFoundError
+from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.events import Event, IterationCommitted
 from coreloop.runs.fold import Folding
 from coreloop.runs.state import RESUMABLE, State
@@ -57,6 +59,11 @@ def parents_of(store: Store, state: State) -> Iterator[State]:
             return
         state = folding.state
         yield state
+
+
+def spent_today(store: Store, state: State, now: datetime) -> Amount:
+    """Return what all runs of the day (UTC) spent and reserved, if the run has a daily limit."""
+    return NOTHING if state.limits.usd_per_day is None else store.spent_on(now.astimezone(UTC).date())
 
 
 def require_resumable(state: State) -> None:

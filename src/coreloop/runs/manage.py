@@ -12,18 +12,11 @@ import orjson
 from coreloop.base.errors import RunBusyError, RunError, RunNotFoundError, RunStoreError, UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.runs.amounts import Amount, left
+from coreloop.runs import events as happened
+from coreloop.runs.amounts import left
 from coreloop.runs.clock import Clock, SystemClock, new_ulid
-from coreloop.runs.events import (
-    Caller,
-    Completed,
-    Created,
-    Noted,
-    Paused,
-    Resumed,
-    Status,
-    StopRequested,
-)
+from coreloop.runs.decide import all_left
+from coreloop.runs.events import Caller, Said, Status
 from coreloop.runs.folder import reports_file, write_reflexion
 from coreloop.runs.kinds import kind_named
 from coreloop.runs.limits import Limits, check_limits, tighter
@@ -89,8 +82,7 @@ def _within_parent(limits: Limits, store: Store) -> Limits:
             f"this command works on run {store.parent}, which is not in this project and could "
             "not be charged; start runs in the project of that run"
         ) from error
-    whole = Amount(parent.limits.microusd or 0, parent.limits.tokens or 0)
-    rest = left(whole, parent.spent + parent.reserved)
+    rest = left(all_left(parent), parent.reserved)
     known: dict[str, Any] = {} if parent.limits.usd is None else {"usd": rest.usd}
     if parent.limits.tokens is not None:
         known["tokens"] = rest.tokens
@@ -294,12 +286,9 @@ def create_run(
     now = (clock or SystemClock()).now()
     run_id = run_id or new_ulid(now, os.urandom(10))
     others |= {"searches": kind_named(kind).searches, "parent": store.parent}
-    created = Created(at=now, run_id=run_id, kind=kind, question=question, limits=limits, **others)
-    store.create(created, *(Noted(at=now, name=name, data=data) for name, data in first))
+    created = happened.Created(at=now, run_id=run_id, kind=kind, question=question, limits=limits, **others)
+    store.create(created, *(happened.Noted(at=now, name=name, data=data) for name, data in first))
     return run_id
-
-
-_Control = Paused | Resumed | StopRequested | Completed
 
 
 def pause_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock | None = None) -> State:
@@ -326,7 +315,7 @@ def pause_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock
     UsageError
         This process is of an agent, for example a service that it started.
     """
-    return _tell(store, run_id, Paused, unless="paused", by=by, clock=clock)
+    return _tell(store, run_id, happened.Paused, unless="paused", by=by, clock=clock)
 
 
 def resume_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock | None = None) -> State:
@@ -334,33 +323,30 @@ def resume_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Cloc
 
     As `pause_run` otherwise.
     """
-    return _tell(store, run_id, Resumed, unless="running", by=by, clock=clock)
+    return _tell(store, run_id, happened.Resumed, unless="running", by=by, clock=clock)
 
 
 def complete_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock | None = None) -> State:
     """End a run as a person who calls its question answered. As `pause_run` otherwise."""
-    return _tell(store, run_id, Completed, unless="completed", by=by, clock=clock)
+    return _tell(store, run_id, happened.Completed, unless="completed", by=by, clock=clock)
 
 
 def stop_run(store: Store, run_id: str, *, by: Caller = "unknown", clock: Clock | None = None) -> State:
     """End a run: a call under way is finished, no other is begun. As `pause_run` otherwise."""
-    return _tell(store, run_id, StopRequested, unless="stopped_by_user", by=by, clock=clock)
+    return _tell(store, run_id, happened.StopRequested, unless="stopped_by_user", by=by, clock=clock)
 
 
 def _tell(
-    store: Store, run_id: str, event: Callable[..., _Control], *, unless: str, by: Caller, clock: Clock | None
+    store: Store, run_id: str, event: Callable[..., Said], *, unless: str, by: Caller, clock: Clock | None
 ) -> State:
     told = event(at=(clock or SystemClock()).now(), by=by)
 
-    def said(state: State) -> list[_Control]:
-        _refuse_agent(store, state)
-        (require_resumable if event is Resumed else require_going)(state)
+    def said(state: State) -> list[Said]:
+        if store.parent and state.parent != store.parent:  # a driver's command may tell only its own runs
+            raise UsageError(
+                "an agent cannot pause, resume, complete or stop a run; use a terminal of your own"
+            )
+        (require_resumable if event is happened.Resumed else require_going)(state)
         return [] if state.status == unless else [told]
 
     return change_run(store, run_id, said)
-
-
-def _refuse_agent(store: Store, state: State) -> None:
-    """Refuse what a driver's command started, except about the runs that it created itself."""
-    if store.parent and state.parent != store.parent:
-        raise UsageError("an agent cannot pause, resume, complete or stop a run; use a terminal of your own")

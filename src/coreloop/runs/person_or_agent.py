@@ -79,14 +79,10 @@ def driving_run(environ: Mapping[str, str]) -> str:
 
     The ancestors count before the environment, which an agent can change.
     """
-    return _run_of_ancestors(environ) or environ.get(RUN, "")
-
-
-def _run_of_ancestors(environ: Mapping[str, str]) -> str:
     for pid in _ancestors():
         if any(word.endswith(_KEEPER) for word in _process(pid)[1]):
             return _variable(pid) or environ.get(RUN) or UNKNOWN
-    return ""
+    return environ.get(RUN, "")
 
 
 def _has_ancestors() -> bool:

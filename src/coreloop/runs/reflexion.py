@@ -225,10 +225,10 @@ def with_lessons(known: Reflexion, state: State, *, situation: str) -> Reflexion
     has_progress = state.no_new_info_count == 0
     for failure in (*_orders(state, situation), *_searches(state, situation, has_progress=has_progress)):
         known = known.with_failure(failure)
-    if not state.used_strategy:
+    if not state.last_progress.strategy:
         return known
     return known.credit(
-        written(state.used_strategy),
+        written(state.last_progress.strategy),
         situation=situation,
         run_id=state.run_id,
         iteration=state.iteration,
@@ -243,7 +243,7 @@ def written(strategy: tuple[str, ...]) -> str:
 
 def _orders(state: State, situation: str) -> Iterator[PastFailure]:
     """Each order that drift gave; what became of it is credited when an iteration follows it."""
-    for order in state.last_orders:
+    for order in state.last_progress.orders:
         before = f": {written(order.before)}" if order.before else ""
         cause = f"{CAUSES[order.rule]}{before}"
         yield PastFailure(state.run_id, state.iteration, situation, cause, written(order.after))

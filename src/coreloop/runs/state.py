@@ -9,7 +9,7 @@ import msgspec
 from coreloop.base.validation import fields_of
 from coreloop.runs.amounts import NOTHING, Amount
 from coreloop.runs.duplicates import Search
-from coreloop.runs.events import Caller, Status, Turned
+from coreloop.runs.events import Caller, Ended, Status, Turned
 from coreloop.runs.limits import Limits, Mode
 
 AGENT: Final = "agent"
@@ -20,6 +20,7 @@ TERMINAL: Final[frozenset[Status]] = frozenset(
 RESUMABLE: Final[frozenset[Status]] = frozenset({"paused", "failed"})
 """A run that an error of its program ended can go on when the cause is gone."""
 _BEFORE: Final = datetime.fromtimestamp(0, UTC)
+_NOT_ENDED: Final = Ended(at=_BEFORE, status="running")
 
 
 @dataclass(slots=True)
@@ -67,9 +68,11 @@ class SubQuestion:
 
 @dataclass(slots=True)
 class IterationProgress:
-    """What has happened since the last committed iteration.
+    """What has happened since the last committed iteration, or in that one.
 
-    ``reports`` counts the agent's reports; ``claimed`` is what it says it used since a call was settled.
+    ``orders`` are what drift demanded, ``strategy`` is that of the last action, and ``dropped`` are the
+    queries that were not executed, with the earlier ones that asked the same. ``reports`` counts the agent's
+    reports; ``claimed`` is what it says it used since a call was settled.
     """
 
     reports: int = 0
@@ -82,15 +85,6 @@ class IterationProgress:
     dropped: list[tuple[str, str]] = field(default_factory=list)
     has_searched: bool = False
     has_new_information: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a run has failed: the kind of error, if it was a model's; its text; whether it may pass."""
-
-    kind: str = ""
-    error: str = ""
-    is_retryable: bool = False
 
 
 @dataclass(slots=True)
@@ -132,10 +126,8 @@ class State:
         What drift demands; None once another action was taken.
     last_order : Turned or None
         The newest demand of drift, also after another action was taken.
-    last_orders, used_strategy : tuple of Turned, tuple of str
-        What drift demanded in the newest committed iteration, and the strategy of its last action.
-    last_dropped : tuple of (str, str)
-        Its queries that were not executed, and the earlier ones that asked the same.
+    last_progress : IterationProgress
+        What happened in the newest committed iteration.
     consecutive_same_action : int
         How often the last action was taken in a row.
     no_new_info_count : int
@@ -144,8 +136,8 @@ class State:
         Executed queries in order.
     read_sources, found_sources : set of str
         Sources that were read, and sources that a finding has.
-    failure : Failure
-        Of a failed run.
+    failure : Ended
+        How the controller ended a failed run.
     trace_id : str
         32 hexadecimal digits: of the request that began the run, or the run's own.
     of_kind : KindState
@@ -179,9 +171,7 @@ class State:
     turns: int = 0
     order: Turned | None = None
     last_order: Turned | None = None
-    last_orders: tuple[Turned, ...] = ()
-    last_dropped: tuple[tuple[str, str], ...] = ()
-    used_strategy: tuple[str, ...] = ()
+    last_progress: IterationProgress = field(default_factory=IterationProgress)
     consecutive_same_action: int = 0
     no_new_info_count: int = 0
     search_history: list[Search] = field(default_factory=list)
@@ -193,7 +183,7 @@ class State:
     confidence: float = 0.0
     sub_questions: list[SubQuestion] = field(default_factory=list)
     next_actions: tuple[str, ...] = ()
-    failure: Failure = Failure()
+    failure: Ended = _NOT_ENDED
     trace_id: str = ""
     of_kind: KindState = field(default_factory=KindState)
 

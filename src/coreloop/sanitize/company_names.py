@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -12,11 +12,11 @@ from ahocorasick_rs import AhoCorasick
 from coreloop.base.errors import WorkspaceError
 from coreloop.base.files import read_file
 from coreloop.base.records import encodable
-from coreloop.sanitize.detectors.rule import Detection, Hit, in_row, is_money
+from coreloop.sanitize.detectors.rule import Detection, Hit, in_row, is_money, words_of
 from coreloop.sanitize.undisguised import decoded, plain_text, readings
 
 # Names that are also everyday words: a company only beside ㈜, (주), 주식회사, a code or a word such as 주가.
-_ORDINARY_TEXT: Final = """
+_ORDINARY: Final = words_of("""
 대상 기아 경방 고영 광무 금비 금양 꿈비 나노 남성 노을 다날 대교 대덕 대동 대모 대원 대창 대현
 덕성 도부 동방 동서 동양 레몬 레이 러셀 무학 배럴 백산 벽산 보락 보령 부방 산돌 삼기 삼바 삼일
 삼진 상보 서남 서산 서연 서원 서한 선광 선진 성우 세동 세방 세중 승일 신원 신풍 신흥 씨앗 아하
@@ -24,18 +24,16 @@ _ORDINARY_TEXT: Final = """
 천보 카스 캐리 코디 태광 태성 태양 파루 파수 포톤 피노 핑거 하츠 하스 한독 한진 한창 한탑
 혜인 화신 후성 흥국 희림 힘스 db e1 e8 eg sg tp cs nc kd dl yw 3s kx
 lf 신세계 우리손
-"""
-_ORDINARY: Final = frozenset(_ORDINARY_TEXT.split())
+""")
 # Further ones where only the public listing has the name: whoever lists 메카로 by --names means the company.
-_ORDINARY_IF_LISTED_TEXT: Final = """
+_ORDINARY_IF_LISTED: Final = _ORDINARY | words_of("""
 아크릴 유니온 빙그레 모나미 녹십자 삼천리 풀무원 비비안 유니크 손오공 제우스 오로라 이글루 상상인 우리로
 우리넷 나무가 사람인 정다운 질경이 오리온 자비스 이지스 메카로 스피어 타이드 하이브 비비씨 덱스터 머큐리
 링크드 위너스 이월드 네이블 인산가 광전자 에스엠 와이즈 디바이스 모나리자 유나이티드 판타지오 롤링스톤
 노랑풍선 중앙백신 컬러레이 파라다이스 드래곤플라이 한글과컴퓨터 깨끗한나라 좋은사람들 자연과환경
 한국공항 한국가구 한국제지 한국철강 한국컴퓨터 한국화장품 하나기술 나무기술 우리기술 푸른기술 타임기술
 현대공업 조선선재 조선내화 대한과학 비상교육 지역난방공사 orion new nice isc dms emb aps
-"""
-_ORDINARY_IF_LISTED: Final = _ORDINARY | frozenset(_ORDINARY_IF_LISTED_TEXT.split())
+""")
 _LONGER: Final = ("카카오톡", "하이브리", "아스트로", "아스트리", "아스트라")
 """Other words that begin with a name of the listing."""
 _PARTICLE: Final = (
@@ -70,7 +68,7 @@ _UNIT: Final = re.compile(
 )
 
 
-_AnyRow = tuple[str, str, Iterable[str]]
+Row = tuple[str, str, Sequence[str]]  # a stock code, a name, and aliases
 
 
 class Names:
@@ -78,13 +76,13 @@ class Names:
 
     Parameters
     ----------
-    rows : iterable of (str, str, iterable of str)
-        Stock code, name, aliases; as a project gives them.
-    listed : iterable of (str, str, iterable of str), optional
+    rows : iterable of Row
+        As a project gives them.
+    listed : iterable of Row, optional
         Those of a public listing, of which more are everyday words.
     """
 
-    def __init__(self, rows: Iterable[_AnyRow], listed: Iterable[_AnyRow] = ()) -> None:
+    def __init__(self, rows: Iterable[Row], listed: Iterable[Row] = ()) -> None:
         self._codes: dict[str, str] = {}
         by_text: dict[str, tuple[str, str, bool]] = {}
         for is_listed, given in ((False, rows), (True, listed)):
@@ -188,9 +186,6 @@ class Names:
         return text.strip() in self._codes
 
 
-Row = tuple[str, str, list[str]]
-
-
 def has_companies(names_file: Path | None, detection: Detection) -> bool:
     """Whether a run looks for any company: the project names some, or the listing of Korea is chosen."""
     return names_file is not None or bool(detection.names) or "kr" in detection.countries
@@ -225,7 +220,7 @@ def _read(path: Path) -> list[Row]:
 
 
 def _rows(text: str, path: Path) -> list[Row]:
-    rows = []
+    rows = list[Row]()
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.startswith("#"):
             continue

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from multiprocessing import get_context
 from operator import itemgetter
@@ -32,6 +33,7 @@ from coreloop.sanitize.files import (
     refuse_out,
 )
 from coreloop.sanitize.find_in_record import Finder, places_of
+from coreloop.sanitize.find_in_text import Numbering
 from coreloop.sanitize.hash_and_drop import Pseudonymizer
 from coreloop.sanitize.pseudonyms import Pseudonyms
 from coreloop.sanitize.sanitize_record import Masker, Mode, RejectedLine, sanitize_line
@@ -194,7 +196,7 @@ def sanitize_dir(
     """
     refuse_out(source, out)
     choices = replace(choices, key=choices.key or token_bytes(32))
-    renumber = _Renumbering(_tag(choices.key))
+    renumber = _renumbering(_tag(choices.key))
     with _staging(out) as folder, _run(source, choices, jobs, progress) as (report, files, by_file):
         names = dict(zip(files, _out_names(files, keep=choices.keep_times), strict=True))
         for file, outcomes in by_file:
@@ -397,17 +399,7 @@ def _tag(key: bytes) -> str:
     return Pseudonyms(key).letters("tag", "")[:16]
 
 
-class _Renumbering:
-    """Numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance."""
-
-    def __init__(self, tag: str) -> None:
-        self._mark = re.compile(rb"\[([A-Z]+)-" + tag.encode() + rb"([a-p]{32})\]")
-        self._numbers: dict[bytes, dict[bytes, int]] = {}
-
-    def __call__(self, text: bytes) -> bytes:
-        return self._mark.sub(self._label, text)
-
-    def _label(self, mark: re.Match[bytes]) -> bytes:
-        kind, digest = mark[1], mark[2]
-        numbers = self._numbers.setdefault(kind, {})
-        return b"[%s-%d]" % (kind, numbers.setdefault(digest, len(numbers) + 1))
+def _renumbering(tag: str) -> Callable[[bytes], bytes]:
+    """Return what numbers marks such as ``[EMAIL-<tag><digest>]`` in order of appearance."""
+    mark, label = re.compile(rb"\[([A-Z]+)-" + tag.encode() + rb"([a-p]{32})\]"), Numbering()
+    return partial(mark.sub, lambda match: label(match[1].decode(), match[2].decode()).encode())

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import product
+from itertools import islice, product
 from typing import Any, Final
 
 from coreloop.base.text import printable
@@ -148,8 +148,7 @@ class Finder:
         return record
 
     def count(self, hits: tuple[Hit, ...]) -> None:
-        for hit in hits:
-            self.counts[hit.kind] += 1
+        self.counts.update(hit.kind for hit in hits)
 
 
 def _hits(value: str, key: str) -> tuple[Hit, ...]:
@@ -163,23 +162,19 @@ _Keys = tuple[str | int | None, ...]
 
 def places_of(record: dict[str, Any], finder: Finder) -> list[tuple[str, str]]:
     """List the paths of what a finder found in a record, ``tool_calls[0].args.memo``, and the kinds."""
-    findings: list[tuple[_Keys, str]] = []
-    _collect(record, "", (), finder, findings)
-    return [(_format_path(path), kind) for path, kind in findings[:MAX_PLACES]]
+    findings = islice(_findings(record, "", (), finder), MAX_PLACES)
+    return [(_format_path(path), kind) for path, kind in findings]
 
 
-def _collect(node: Any, key: str, path: _Keys, finder: Finder, findings: list[tuple[_Keys, str]]) -> None:
-    """Append the paths and kinds of the findings in a node."""
-    found = finder.found
+def _findings(node: Any, key: str, path: _Keys, finder: Finder) -> Iterator[tuple[_Keys, str]]:
+    """Yield the paths and kinds of the findings in a node."""
     for part, under, value in children(node, key):
-        if len(findings) >= MAX_PLACES:
-            return
-        if (part, None) in found and isinstance(part, str):
-            findings += (((*path, part, None), kind) for kind in found[part, None])
+        if isinstance(part, str):
+            yield from (((*path, part, None), kind) for kind in finder.found.get((part, None), ()))
         if isinstance(value, dict | list):
-            _collect(value, under, (*path, part), finder, findings)
-        elif (under, value) in found and value is not None:
-            findings += (((*path, part), kind) for kind in found[under, value])
+            yield from _findings(value, under, (*path, part), finder)
+        elif value is not None:
+            yield from (((*path, part), kind) for kind in finder.found.get((under, value), ()))
 
 
 def _format_path(path: _Keys) -> str:

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from coreloop.sanitize.detectors.rule import Hit, current
+from coreloop.sanitize.detectors.rule import Hit, current, words_of
 from coreloop.sanitize.detectors.secrets import SENSITIVE_KEY, looks_like_credential, looks_like_password
 from coreloop.sanitize.find_in_text import find_hits
 from coreloop.sanitize.pseudonyms import is_placeholder
@@ -25,15 +25,14 @@ _HOUR_S: Final = 3600  # times are shared to the hour
 _EARLIEST_S: Final = 1_262_304_000  # 2010; telephone numbers without their zero, 10…, lie before it
 _LATEST_S: Final = 2_000_000_000  # 2033; telephone numbers of the US lie behind it
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_WORDS_TEXT: Final = """
+_WORDS: Final = words_of("""
 id ids uuid guid key no nr num number numbers code codes pin otp cvc cvv pw pwd password passcode token secret
 birth birthday birthdate born dob lat latitude lon lng long longitude coord coords coordinate coordinates geo
 gps location position point bbox phone tel telephone mobile cell fax contact zip zipcode postal postcode
 account acct iban card passport licence license ssn rrn ein itin tin nino nhs vat tax employee member customer
 client patient student user person ip mac host address addr serial imei plate vin
 dni nif nie nir bsn mrn yob pnr badge policy matricule
-"""
-_WORDS: Final = frozenset(_WORDS_TEXT.split())
+""")
 _GLUED: Final = re.compile(
     r"(?i)id$|(?:user|member|customer|client|patient|order|account|employee|staff|case|card|phone)(?:no|num|nr)$|birth|phone|mobile|latitude|longitude|passw|postal|zip|account|passport|licen[cs]e|"
     r"번호|코드|생년|생일|출생|위도|경도|좌표|위치|전화|휴대|핸드폰|연락처|팩스|우편|계좌|카드|여권|면허|주민|사번|학번|주소|암호"
@@ -96,11 +95,10 @@ _PERSON_KEY: Final = re.compile(
     r"(?:account|card|policy)_?holder$|^(?:예금주|성함|성명|고객명|회원명|환자명|수취인|보호자)$"
 )
 _PERSON: Final = re.compile(r"(?![가-힣]+$)[^\W\d_]+(?:[ ,.'’-]{1,2}[^\W\d_]+){0,4}\.?")
-_NO_PERSON_TEXT: Final = """
+_NO_PERSON: Final = words_of("""
 unknown none null anonymous guest user customer client name test admin n/a all any other everyone nobody empty
 redacted hidden masked missing required invalid true false yes no 없음 미상 익명 고객 회원 환자 본인
-"""
-_NO_PERSON: Final = frozenset(_NO_PERSON_TEXT.split())
+""")
 _OWN_LABEL: Final = re.compile(r"\[[A-Z]{2,9}-(?:[0-9]+|[a-p]{48})\]")
 
 

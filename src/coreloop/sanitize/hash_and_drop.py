@@ -73,16 +73,13 @@ class Pseudonymizer(Finder):
         self, pseudonyms: Pseudonyms, vocabulary: KnownWords, *, drop: bool = False, keep_times: bool = False
     ) -> None:
         super().__init__()
-        self._pseudonyms = pseudonyms
+        self.pseudonym = pseudonyms
         self._words = vocabulary
         self._categories = vocabulary.categories()
         self._labels = vocabulary.labels()
         self._drop = drop
         self._keep_times = keep_times
         self._request = ""
-
-    def pseudonym(self, field: str, value: str) -> str:
-        return self._pseudonyms(field, value) if value else value
 
     def text(self, value: str, key: str) -> str:
         return self._unlinked(id_field(key) or "text", value)
@@ -173,7 +170,8 @@ class Pseudonymizer(Finder):
         The class is quoted, since mining treats quoted words as values: errors of one cause stay one group.
         """
         text = str(value)
-        return f"{self._pseudonyms('error', template(text))} '{ERRORS[error_class(text)]}'" if text else text
+        letters = self.pseudonym.letters("error", template(text))
+        return f"error-{letters} '{ERRORS[error_class(text)]}'" if text else text
 
     def _judgment(self, value: dict[str, Any], key: str, tool: str) -> dict[str, Any]:
         return self._fields(value, _JUDGMENT)

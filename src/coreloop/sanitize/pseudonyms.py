@@ -31,8 +31,8 @@ class Pseudonyms:
         self._mac = hmac.new(key, digestmod="sha256")
 
     def __call__(self, field: str, value: str) -> str:
-        """Return ``field-`` and 32 letters from a to p, different for each field."""
-        return f"{field}-{self.letters(field, value)}"
+        """Return ``field-`` and 32 letters from a to p, different for each field; "" stays ""."""
+        return f"{field}-{self.letters(field, value)}" if value else ""
 
     def letters(self, field: str, value: str) -> str:
         """Return only the 32 letters."""

@@ -54,26 +54,18 @@ class Masker(Finder):
     def text(self, value: str, key: str) -> Any:
         field = None if self._is_again else id_field(key)
         if field is not None:
-            return self._pseudonyms(field, value) if value else value
-        if self._cuts(key) and not self.hits(value, key):
-            hour = cut_to_hour(value)
-            if hour is not None:
-                return hour
-        return self.masked(value, key)
+            return self._pseudonyms(field, value)
+        hits = self.hits(value, key)
+        if not hits:
+            hour = cut_to_hour(value) if self._cuts(key) else None
+            return value if hour is None else hour
+        self.count(hits)
+        masked = mask_text(value, self._label, hits=hits)
+        return self._label("TEXT", value) if find_in_value(masked, key) else masked
 
     def _cuts(self, key: str) -> bool:
         """Whether a value is a time, which is cut to the hour; a further pass has them cut already."""
         return not (self._keep_times or self._is_again) and is_time(key)
-
-    def masked(self, value: str, key: str) -> str:
-        """Mask a text that is neither an id nor a time."""
-        hits = self.hits(value, key)
-        if not hits:
-            return value
-        self.count(hits)
-        masked = mask_text(value, self._label, hits=hits)
-        remaining = find_in_value(masked, key)
-        return self._label("TEXT", value) if remaining else masked
 
     def number(self, value: int | float, key: str) -> Any:
         field = None if self._is_again else id_field(key)

@@ -15,6 +15,7 @@ from coreloop.base.categories import Categories
 from coreloop.base.records import DEFAULT_SELECTORS, UNSPECIFIED
 from coreloop.observe.reading.decode import BYTE_ORDER_MARK
 from coreloop.observe.reading.outcome import worked
+from coreloop.sanitize.detectors.rule import words_of
 from coreloop.sanitize.files import DamagedError, open_records, read_line
 from coreloop.sanitize.find_in_text import find_hits
 
@@ -22,14 +23,13 @@ if TYPE_CHECKING:
     from coreloop.base.project.workspace import Workspace
 
 
-_PROVIDERS_TEXT: Final = """
+PROVIDERS: Final = words_of("""
 ai21 alibaba anthropic aws azure azure-openai bedrock cerebras claude codex cohere dashscope deepinfra
 deepseek fireworks gemini google google-genai groq huggingface litellm lmstudio mistral mistralai moonshot
 nvidia oauth-codex ollama openai openai-compatible openrouter perplexity qwen replicate together vertex
 vertexai vertex_ai vllm watsonx xai zhipu
-"""
+""")
 _MAX_CHARS: Final = 80
-PROVIDERS: Final = frozenset(_PROVIDERS_TEXT.split())
 _FAMILIES: Final = (
     r"chatgpt|gpt|o[1-9]|codex|claude|gemini|gemma|llama|mistral|ministral|mixtral|codestral|devstral|magistral|"
     r"pixtral|qwen|qwq|deepseek|command|grok|phi|nova|titan|jamba|kimi|glm|yi|sonar|nemotron|exaone|solar|"

@@ -1,8 +1,7 @@
 """The routes of the service that programs call; `coreloop.web.page_routes` has those for people."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -30,9 +29,9 @@ from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import Job
 from coreloop.runs.load import require_going
 from coreloop.runs.manage import pause_run, read_run, require_status, resume_run
-from coreloop.runs.state import State
+from coreloop.runs.state import State, state_json
 from coreloop.web import bodies
-from coreloop.web.event_stream import EventStream, closed, final_answer, follow, run_reply, stop_quietly
+from coreloop.web.event_stream import EventStream, answer_in, final_answer, follow, unless_closed
 from coreloop.web.metrics import CONTENT_TYPE
 from coreloop.web.problems import Problem, leaving
 from coreloop.web.route import ROUTES, HttpCall, describe, route
@@ -100,8 +99,9 @@ async def _reply(call: HttpCall, run_id: str, job: Job) -> Any:
     if body.async_:
         return _accepted(run_id, job)
     if body.stream:
-        return EventStream(call.service, run_id, call.last_event_id, is_stopped_with=body.stop_when_closed)
-    return await _unless_closed(call, run_id, _answered(call, run_id, job))
+        return EventStream(call.service, run_id, call.last_event_id)
+    answer = await unless_closed(call.request.receive, _answered(call, run_id, job))
+    return Response(status_code=499) if answer is None else answer  # nobody reads it
 
 
 async def _answered(call: HttpCall, run_id: str, job: Job) -> Any:
@@ -114,24 +114,6 @@ async def _answered(call: HttpCall, run_id: str, job: Job) -> Any:
 def _accepted(run_id: str, job: Job) -> Response:
     accepted = msgspec.json.encode(bodies.Accepted(run_id, job.id))
     return Response(accepted, 202, {"Location": f"/runs/{run_id}"}, media_type="application/json")
-
-
-async def _unless_closed(call: HttpCall, run_id: str, answering: Coroutine[Any, Any, Any]) -> Any:
-    """Wait for an answer as long as the client does."""
-    answered = asyncio.ensure_future(answering)
-    gone = asyncio.ensure_future(closed(call.request.receive))
-    try:
-        await asyncio.wait({answered, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if answered.done():
-            return answered.result()
-        if call.body.stop_when_closed:
-            await stop_quietly(call.service, run_id)
-        return Response(status_code=499)  # nobody reads it
-    finally:
-        for task in (answered, gone):
-            task.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await task
 
 
 @route("GET", "/jobs")
@@ -226,9 +208,7 @@ def _run_id(call: HttpCall) -> str:
 def search(call: HttpCall, body: bodies.SearchRequest) -> bodies.SearchReply:
     """Search the index."""
     found, note = search_files(call.service.deps.workspace, body.query, body.limit, now=datetime.now(UTC))
-    return bodies.SearchReply(
-        tuple(msgspec.convert(source, bodies.SourceReply, from_attributes=True) for source in found), note
-    )
+    return msgspec.convert({"sources": found, "note": note}, bodies.SearchReply, from_attributes=True)
 
 
 @route("GET", "/runs")
@@ -236,15 +216,15 @@ def list_runs(call: HttpCall, query: bodies.RunsQuery) -> bodies.RunsReply:
     """List runs, the newest first."""
     require_status(query.status)
     rows = call.service.store.runs(kind=query.kind, status=query.status, limit=query.limit)
-    return bodies.RunsReply(
-        tuple(msgspec.convert(row, bodies.RunRowReply, from_attributes=True) for row in rows)
-    )
+    return msgspec.convert({"runs": rows}, bodies.RunsReply, from_attributes=True)
 
 
 @route("GET", "/runs/{run_id}")
 def show_run(call: HttpCall) -> bodies.RunReply:
     """Show a run and its answer."""
-    return run_reply(read_run(call.service.store, call.path("run_id")))
+    state = read_run(call.service.store, call.path("run_id"))
+    answer = answer_in(state)
+    return bodies.RunReply(state_json(state), None if answer is None else msgspec.to_builtins(answer))
 
 
 @route("GET", "/runs/{run_id}/events", media_type=_EVENTS, also={204: None})

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from secrets import token_hex
 from typing import Final
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from starlette.routing import Route as StarletteRoute
 from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from coreloop.observe.importers.received import Receiver
 from coreloop.web import api as _api  # noqa: F401 - its decorators fill ROUTES
 from coreloop.web.keys import ANYONE, COOKIE, Caller, client_address, find_key
 from coreloop.web.metrics import known_method
@@ -21,13 +23,14 @@ from coreloop.web.page_routes import Pages
 from coreloop.web.pages.render import ROOT
 from coreloop.web.problems import Problem, log, problem_of, problem_response
 from coreloop.web.route import ROUTES, RouteEndpoint
-from coreloop.web.service import Service
+from coreloop.web.service import Door, Service
+from coreloop.web.traces import PATH, TracesEndpoint
 
 _METHODS: Final = ("GET", "POST")
 _HEADERS: Final = ("Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID")
 _PROBES: Final = frozenset({"/healthz", "/readyz"})
 """Asked by what runs the process, under an address of its own, and however busy callers keep the service."""
-_QUIET: Final = _PROBES | {"/metrics"}
+_QUIET: Final = _PROBES | {"/metrics", PATH}
 
 
 def build_app(service: Service) -> ASGIApp:
@@ -39,6 +42,7 @@ def build_app(service: Service) -> ASGIApp:
     routes += [
         StarletteRoute("/", RedirectResponse(ROOT, 303), methods=["GET"]),
         StarletteRoute("/ui/{path:path}", pages, methods=_METHODS),
+        StarletteRoute(PATH, TracesEndpoint(service.receiver, service), methods=["POST"]),
     ]
     front = _Front(Router(routes, redirect_slashes=False), service)
     if not service.origins:
@@ -48,10 +52,16 @@ def build_app(service: Service) -> ASGIApp:
     )
 
 
+def build_receiver(receiver: Receiver, door: Door) -> ASGIApp:
+    """Build the ASGI application that only takes spans."""
+    route = StarletteRoute(PATH, TracesEndpoint(receiver, door), methods=["POST"])
+    return _Front(Router([route], redirect_slashes=False), door)
+
+
 class _Front:
     """Checks and counts a request before it is routed, turns errors into responses, and notes each once."""
 
-    def __init__(self, router: ASGIApp, service: Service) -> None:
+    def __init__(self, router: ASGIApp, service: Door) -> None:
         self._router = router
         self._service = service
 
@@ -79,7 +89,8 @@ class _Front:
             return
         scope["coreloop.caller"] = caller = _identify(Request(scope), self._service)
         scope["coreloop.key"] = caller.key.name if caller.key else ""
-        with self._service.admission.request(caller.name):
+        admission = self._service.admission.request(caller.name)
+        with nullcontext() if scope["path"] == PATH else admission:  # some exporters send each span alone
             self._check(scope)
             await self._router(scope, receive, send)
 
@@ -154,7 +165,7 @@ def _trace_id(headers: Headers) -> str:
     return given if is_valid else token_hex(16)
 
 
-def _identify(request: Request, service: Service) -> Caller:
+def _identify(request: Request, service: Door) -> Caller:
     """Find out who sends a request."""
     address = client_address(request.client.host) if request.client else ""
     if not service.keys:

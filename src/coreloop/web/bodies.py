@@ -35,13 +35,10 @@ class WaitOptions(Body, frozen=True, kw_only=True):
         Answer with server-sent events.
     async_ : bool
         Answer 202 at once; ``GET /runs/{run_id}`` has the answer later.
-    stop_when_closed : bool
-        Whether the run is stopped if the connection is closed before it ends.
     """
 
     stream: bool = False
     async_: bool = msgspec.field(name="async", default=False)
-    stop_when_closed: bool = False
 
     def __post_init__(self) -> None:
         if self.stream and self.async_:

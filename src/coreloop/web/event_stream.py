@@ -1,9 +1,9 @@
 """Runs as callers see them: their answers, and what happens to them as server-sent events."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from starlette.concurrency import run_in_threadpool
@@ -16,22 +16,16 @@ from coreloop.answer.research.research_state import ASK as ANSWER
 from coreloop.answer.research.research_state import ATTEMPTED, FOUND, READ
 from coreloop.answer.research.research_state import KIND as RESEARCH
 from coreloop.answer.research.run_searches import SEARCH
-from coreloop.base.errors import CoreloopError, RunEndedError
+from coreloop.base.errors import CoreloopError
 from coreloop.base.validation import fields_of
 from coreloop.runs import events
 from coreloop.runs.events import Event
-from coreloop.runs.manage import read_run, stop_run
-from coreloop.runs.state import State, state_json
+from coreloop.runs.manage import read_run
+from coreloop.runs.state import State
 from coreloop.runs.stores.store import Numbered
-from coreloop.web.bodies import AskReply, RunReply
+from coreloop.web.bodies import AskReply
 from coreloop.web.problems import Problem, error_response, problem_of
 from coreloop.web.service import Service
-
-
-def run_reply(state: State) -> RunReply:
-    """Return a run with its answer, or what it has of it."""
-    answer = answer_in(state)
-    return RunReply(state_json(state), None if answer is None else msgspec.to_builtins(answer))
 
 
 def answer_in(state: State) -> AgentResponse | AskReply | None:
@@ -84,6 +78,7 @@ def failed(state: State) -> Problem:
 PING_S: Final = 15.0  # chosen: below the 30 to 60 s after which proxies close a silent stream
 _STALLED_S: Final = 60.0
 """After which a client that reads nothing is given up."""
+_Result = TypeVar("_Result")
 _Sent = tuple[str, Any]
 """The name and the data of a server-sent event."""
 
@@ -125,33 +120,21 @@ class EventStream(Response):
         The id of a run that exists.
     after : int
         The number of the last event that the client has.
-    is_stopped_with : bool
-        Whether the end of the connection stops the run.
     """
 
     media_type = "text/event-stream"
 
-    def __init__(self, service: Service, run_id: str, after: int, *, is_stopped_with: bool = False) -> None:
+    def __init__(self, service: Service, run_id: str, after: int) -> None:
         super().__init__(headers={"X-Run-Id": run_id, "X-Accel-Buffering": "no"})
         del self.headers["content-length"]
         self._service = service
         self._run_id = run_id
         self._after = after
-        self._is_stopped_with = is_stopped_with
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send until the run is over, the client is gone or stalls, or the service ends."""
-        sending = asyncio.ensure_future(self._send(send, scope["coreloop.trace_id"]))
-        closing = asyncio.ensure_future(closed(receive))
-        try:
-            await asyncio.wait({sending, closing}, return_when=asyncio.FIRST_COMPLETED)
-            if not sending.done() and self._is_stopped_with:
-                await stop_quietly(self._service, self._run_id)
-        finally:
-            closing.cancel()
-            sending.cancel()
-            with suppress(asyncio.CancelledError, TimeoutError, OSError):
-                await sending
+        with suppress(TimeoutError, OSError):
+            await unless_closed(receive, self._send(send, scope["coreloop.trace_id"]))
 
     async def _send(self, send: Send, trace_id: str) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -174,16 +157,22 @@ class EventStream(Response):
         return _frame(seq, *sent) if sent else b""
 
 
-async def closed(receive: Receive) -> None:
-    """Return when the client has closed the connection."""
+async def unless_closed(receive: Receive, working: Coroutine[Any, Any, _Result]) -> _Result | None:
+    """Return the result of work that ends when the client closes the connection; None if it does."""
+    work, gone = asyncio.ensure_future(working), asyncio.ensure_future(_closed(receive))
+    try:
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return work.result() if work.done() else None
+    finally:
+        for task in (work, gone):
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+
+async def _closed(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-async def stop_quietly(service: Service, run_id: str) -> None:
-    """Stop a run whose client is gone, unless it is over."""
-    with suppress(RunEndedError):
-        await run_in_threadpool(stop_run, service.store, run_id)
 
 
 def _more(body: bytes) -> Message:

@@ -15,7 +15,7 @@ from typing import Final, Literal, get_args
 from coreloop.base.errors import UsageError
 from coreloop.base.files import file_errors, locked, write_private
 
-Scope = Literal["read", "run", "review"]
+Scope = Literal["read", "run", "review", "record"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 VARIABLE: Final = "CORELOOP_API_KEYS"
 _ENTRY: Final = re.compile(r"([\w.-]{1,40}):([a-z+]{1,40}):([0-9a-f]{64})")  # ci:read+run:9f86d081…
@@ -31,7 +31,8 @@ class ApiKey:
     name : str
         The name that logs and limits use.
     scopes : frozenset of str
-        What it may do: ``read`` runs and sources, ``run`` questions and give feedback, ``review``.
+        What it may do: ``read`` runs and sources, ``run`` questions and give feedback, ``review``, and
+        ``record`` spans.
     digest : bytes
         SHA-256 of the key. It has 256 random bits, so that a slow hash would protect nothing more.
     """
@@ -157,12 +158,10 @@ def read_secret(file: Path) -> bytes:
     WorkspaceError
         The file cannot be read or written.
     """
-    with file_errors("cannot be used ({strerror})", file):
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with locked(file.parent):
-            if not file.exists():
-                write_private(file, token_bytes(_SECRET_BYTES))
-            return file.read_bytes()
+    with file_errors("cannot be used ({strerror})", file), locked(file.parent):
+        if not file.exists():
+            write_private(file, token_bytes(_SECRET_BYTES))
+        return file.read_bytes()
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,6 @@ class Pages:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._source = service.source
-        self._sign_in = service.sign_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request for a page; errors are pages, too."""
@@ -94,7 +92,7 @@ class Pages:
         if "read" not in reader.scopes:
             raise Problem(403, "scope", f"the API key {reader.name} does not allow: read")
         search = request.query_params.get("q", "")[:_MAX_SEARCH_CHARS]
-        return await run_in_threadpool(self._get, frame, parts, replace(self._source, search=search))
+        return await run_in_threadpool(self._get, frame, parts, replace(self._service.source, search=search))
 
     def _get(self, frame: Frame, parts: tuple[str, ...], source: PageSource) -> Response:
         if parts == ("",) or parts[0] in _MOVED:
@@ -110,7 +108,7 @@ class Pages:
 
     async def _post(self, request: Request, reader: ApiKey, frame: Frame, parts: tuple[str, ...]) -> Response:
         form = await self._form(request)
-        if not self._sign_in.is_own(reader, form.get("csrf", "")):
+        if not self._service.sign_in.is_own(reader, form.get("csrf", "")):
             raise Problem(403, "form", "the form is too old; load the page again")
         if parts == ("sign-out",):
             response = RedirectResponse(f"{ROOT}sign-in", _SEE_OTHER)
@@ -127,7 +125,7 @@ class Pages:
                     raise
                 said = str(error) if isinstance(error, UsageError) else _LENGTH
                 unsent = {"problem": said, "question": form.get("question", "")}
-                view = await run_in_threadpool(read_ask, self._source)
+                view = await run_in_threadpool(read_ask, self._service.source)
                 return _page("ask.html", frame, {**view, **unsent}, 422)
             return RedirectResponse(frame.href("ask", run_id or form["id"]), _SEE_OTHER)
         action = _section(parts).actions.get(parts[1]) if len(parts) == 2 else None
@@ -135,7 +133,7 @@ class Pages:
             raise Problem(404, "not_found", "there is no such button")
         if action.scope not in reader.scopes:
             raise Problem(403, "scope", f"your API key does not allow: {action.scope}")
-        shown = await run_in_threadpool(action.run, self._source, form, reader.name)
+        shown = await run_in_threadpool(action.run, self._service.source, form, reader.name)
         self._service.workers.wake()
         return RedirectResponse(frame.href(*shown), _SEE_OTHER)
 
@@ -147,7 +145,7 @@ class Pages:
             self._service.admission.bad_key(request.scope["coreloop.caller"].address)
             return _page("sign_in.html", frame, {"is_wrong": True}, 403)
         response = RedirectResponse(ROOT, _SEE_OTHER)
-        cookie = self._sign_in.cookie(key, now=time.time())
+        cookie = self._service.sign_in.cookie(key, now=time.time())
         is_secure = request.headers.get("origin", "").startswith("https:")
         response.set_cookie(
             COOKIE, cookie, LASTS_S, path="/", httponly=True, samesite="strict", secure=is_secure
@@ -165,7 +163,7 @@ class Pages:
             reader=reader.name if reader else "",
             may_run="run" in scopes,
             may_review="review" in scopes,
-            csrf=self._sign_in.token(reader) if reader else "",
+            csrf=self._service.sign_in.token(reader) if reader else "",
         )
 
 

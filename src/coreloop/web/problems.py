@@ -29,7 +29,7 @@ from coreloop.runs.active_run import LOGGER
 
 NAME: Final = "coreloop.web"
 _OWN: Final = (NAME, LOGGER)
-_BELOW: Final = ("uvicorn.error", "asyncio", "opentelemetry", "psycopg")
+_BELOW: Final = ("uvicorn.error", "asyncio", "psycopg")
 
 
 class _JsonLines(logging.Formatter):

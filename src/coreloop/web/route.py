@@ -21,8 +21,9 @@ from coreloop.web.bodies import Body, NoQuery
 from coreloop.web.keys import ANYONE, ApiKey, Caller
 from coreloop.web.keys import Scope as KeyScope
 from coreloop.web.problems import Problem, leaving
-from coreloop.web.service import Service
+from coreloop.web.service import Door, Service
 
+JSON: Final = "application/json"
 _MAX_DIGITS: Final = 18
 _SENDING_S: Final = 60.0  # chosen: more than a slow phone needs for a page; who reads nothing is let go
 _BODY_S: Final = 10.0
@@ -96,7 +97,7 @@ def route(
     *,
     scope: KeyScope | None = "read",
     also: Mapping[int, Any] | None = None,
-    media_type: str = "application/json",
+    media_type: str = JSON,
     example: Mapping[str, Any] | None = None,
     name: str = "",
 ) -> Callable[[Handler], Handler]:
@@ -156,7 +157,7 @@ class RouteEndpoint:
         route, service = self._route, self._service
         request = Request(scope, receive)
         scope["coreloop.route"] = route.path
-        key = _authorised(request, service, route.scope) if route.scope else ANYONE
+        key = authorised(request, service, route.scope) if route.scope else ANYONE
         call = HttpCall(
             service=service,
             request=request,
@@ -173,7 +174,14 @@ class RouteEndpoint:
         await send_in_time(reply, scope, receive, send)
 
 
-def _authorised(request: Request, service: Service, scope: KeyScope) -> ApiKey:
+def authorised(request: Request, service: Door, scope: KeyScope) -> ApiKey:
+    """Return the key of a request.
+
+    Raises
+    ------
+    Problem
+        It has none, or one that does not allow the scope: 401, 403.
+    """
     caller: Caller = request.scope["coreloop.caller"]
     key = caller.bearer or (caller.reader if request.method == "GET" else None)
     if key is None:
@@ -190,7 +198,7 @@ async def _body(request: Request, kind: type[Body] | None) -> Body | None:
     if kind is None and not data.strip():
         return None
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind is not None and media_type != "application/json":
+    if kind is not None and media_type != JSON:
         raise Problem(415, "media_type", "send JSON, with Content-Type: application/json")
     try:
         fields = msgspec.json.decode(data, type=dict[str, Any])
@@ -206,28 +214,23 @@ def _integral(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-async def read_body(request: Request) -> bytes:
-    """Return a body of at most 100,000 bytes that arrives in time.
+async def read_body(request: Request, max_bytes: int = _BODY_BYTES) -> bytes:
+    """Return a body of a largest size that arrives in time.
 
     Raises
     ------
     Problem
         It is longer or slower, or the connection was closed: 413, 408, 400.
     """
-    try:
-        async with asyncio.timeout(_BODY_S):
-            return await _read(request)
-    except TimeoutError as error:
-        raise Problem(408, "too_slow", "the body did not arrive in time", retryable=True) from error
-
-
-async def _read(request: Request) -> bytes:
     data = bytearray()
     try:
-        async for piece in request.stream():
-            data += piece
-            if len(data) > _BODY_BYTES:
-                raise Problem(413, "too_large", f"a body may have {_BODY_BYTES:,} bytes")
+        async with asyncio.timeout(_BODY_S):
+            async for piece in request.stream():
+                data += piece
+                if len(data) > max_bytes:
+                    raise Problem(413, "too_large", f"a body may have {max_bytes:,} bytes")
+    except TimeoutError as error:
+        raise Problem(408, "too_slow", "the body did not arrive in time", retryable=True) from error
     except ClientDisconnect as error:
         raise Problem(400, "malformed", "the connection was closed before the end of the body") from error
     return bytes(data)
@@ -296,7 +299,6 @@ async def send_in_time(response: Response, scope: Scope, receive: Receive, send:
 
 
 _REF: Final = "#/components/schemas/{name}"
-_JSON: Final = "application/json"
 _INTRO: Final = """\
 Questions about a project, answered with citations. Errors are an ErrorResponse with one sentence. Unknown
 fields and parameters are refused by name. Timestamps are in UTC. A response has the header X-Trace-Id.
@@ -356,7 +358,7 @@ def _operation(route: Route, schemas: Mapping[Any, Any]) -> dict[str, Any]:
         operation["description"] = f"A key needs the scope `{route.scope}`."
     if route.body:
         content = {"schema": schemas[route.body], "example": dict(route.example or {})}
-        operation["requestBody"] = {"required": True, "content": {_JSON: content}}
+        operation["requestBody"] = {"required": True, "content": {JSON: content}}
     return operation
 
 
@@ -366,10 +368,10 @@ def _responses(route: Route, schemas: Mapping[Any, Any]) -> dict[str, Any]:
     if "stream" in _fields(route):
         media_types["text/event-stream"] = {}
     others = {
-        str(status): _described(status, {_JSON: {"schema": schemas[kind]}} if kind else {})
+        str(status): _described(status, {JSON: {"schema": schemas[kind]}} if kind else {})
         for status, kind in route.also.items()
     }
-    problem = {"description": "An error.", "content": {_JSON: {"schema": schemas[ErrorResponse]}}}
+    problem = {"description": "An error.", "content": {JSON: {"schema": schemas[ErrorResponse]}}}
     return {"200": _described(200, media_types), **others, "default": problem}
 
 

@@ -3,11 +3,13 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address
+from secrets import token_bytes
+from threading import Thread
 from types import FrameType
 from typing import Any, Final
 
@@ -20,14 +22,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from coreloop.answer.models.contracts import ErrorDetail, ErrorResponse
 from coreloop.base.database import ADDRESS as DATABASE
 from coreloop.base.errors import UsageError
-from coreloop.base.extras import needs
 from coreloop.base.postgres import is_started
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.waiting import wait_until
-from coreloop.web.app import build_app
-from coreloop.web.keys import ACCEPTED_AT_ONCE, BACKLOG, VARIABLE, ApiKey, Connections, client_address
+from coreloop.observe.importers.received import Receiver, open_receiver
+from coreloop.web.app import build_app, build_receiver
+from coreloop.web.keys import ACCEPTED_AT_ONCE, BACKLOG, VARIABLE, ApiKey, Connections, SignIn, client_address
 from coreloop.web.problems import log, logged_to_stderr
-from coreloop.web.service import Service, open_service
+from coreloop.web.service import Door, open_service
+from coreloop.web.traces import write_records
 
 _DRAIN_S: Final = 1.0
 """In which requests still get an answer, 503, before the address is closed."""
@@ -35,7 +38,6 @@ _END_S: Final = 10.0
 """How long an end waits for responses under way, and then for the workers' steps."""
 _DATABASE_S: Final = 60.0
 """In which a Postgres recovers from a crash; whoever started this process starts it again after that."""
-_COLLECTORS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -86,55 +88,63 @@ def serve(
     WorkspaceError, RunStoreError
         There is nothing to search in, or a database cannot be used.
     """
-    if not (keys or address.is_loopback):
-        raise UsageError(
-            f"an address other than 127.0.0.1 needs API keys; set {VARIABLE} or give --keys FILE"
-        )
-    hosts = (
-        _LOOPBACK_NAMES | {address.host.lower()} | {name.lower() for name in workspace.settings.service.hosts}
-    )
+    hosts = _hosts(workspace, address, keys)
     with logged_to_stderr():
         _wait_for_database(environ)
         with (
             closing(_listening(address)) as listener,
             open_service(workspace, environ, keys=keys, hosts=hosts) as service,
-            traced(build_app(service), environ) as app,
         ):
             service.workers.start(workers)
-            port = listener.getsockname()[1]
-            log("listening", address=address.host, port=port)
-            tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
             try:
-                _Server(app, service).run(sockets=[listener])
+                _run(build_app(service), service, service.receiver, address, listener, tell)
             finally:
-                service.shutdown.set()
                 log("left", whole=service.workers.join(_END_S))
 
 
-@contextmanager
-def traced(app: ASGIApp, environ: Mapping[str, str]) -> Iterator[ASGIApp]:
-    """Give an app a span for each request, if the environment names an OpenTelemetry collector."""
-    if not (named := next((name for name in _COLLECTORS if environ.get(name, "").strip()), "")):
-        yield app
-        return
+def receive(
+    workspace: Workspace, *, address: ListenAddress, keys: tuple[ApiKey, ...], tell: Callable[[str], None]
+) -> None:
+    """Take spans for a project until SIGTERM or Ctrl-C; parameters and errors as of `serve`."""
+    hosts = _hosts(workspace, address, keys)
+    with (
+        logged_to_stderr(),
+        closing(_listening(address)) as listener,
+        open_receiver(workspace) as receiver,
+    ):
+        door = Door(keys=keys, sign_in=SignIn(keys, token_bytes(32)), hosts=hosts, origins=())
+        _run(build_receiver(receiver, door), door, receiver, address, listener, tell)
+
+
+def _hosts(workspace: Workspace, address: ListenAddress, keys: tuple[ApiKey, ...]) -> frozenset[str]:
+    """The names of an address; an address of others needs keys."""
+    if not (keys or address.is_loopback):
+        raise UsageError(
+            f"an address other than 127.0.0.1 needs API keys; set {VARIABLE} or give --keys FILE"
+        )
+    named = {name.lower() for name in workspace.settings.service.hosts}
+    return _LOOPBACK_NAMES | {address.host.lower()} | named
+
+
+def _run(
+    app: ASGIApp,
+    door: Door,
+    receiver: Receiver,
+    address: ListenAddress,
+    listener: socket.socket,
+    tell: Callable[[str], None],
+) -> None:
+    """Serve an application, and write the records of what comes in, until the process is told to end."""
+    port = listener.getsockname()[1]
+    log("listening", address=address.host, port=port)
+    tell(f"http://{f'[{address.host}]' if ':' in address.host else address.host}:{port}")
+    writing = Thread(target=write_records, args=(receiver, door), name="records")
+    writing.start()
     try:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.instrumentation.asgi import OpenTelemetryMiddleware
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-    except ImportError:
-        log("spans", error=needs("traces", feature=named))
-        yield app
-        return
-    resource = Resource.create({"service.name": environ.get("OTEL_SERVICE_NAME") or "coreloop"})
-    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
-    try:
-        # without a span for each event of a stream
-        yield OpenTelemetryMiddleware(app, tracer_provider=provider, exclude_spans=["receive", "send"])
+        _Server(app, door).run(sockets=[listener])
     finally:
-        provider.shutdown()
+        door.shutdown.set()
+        writing.join()
 
 
 def _wait_for_database(environ: Mapping[str, str]) -> None:
@@ -162,7 +172,7 @@ def _listening(address: ListenAddress) -> socket.socket:
 class _Server(uvicorn.Server):
     """A server that says at the first signal that it ends, and closes its address a little later."""
 
-    def __init__(self, app: ASGIApp, service: Service) -> None:
+    def __init__(self, app: ASGIApp, service: Door) -> None:
         super().__init__(
             uvicorn.Config(
                 app,

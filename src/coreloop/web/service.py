@@ -1,11 +1,12 @@
-"""What the routes of a service share, opened once; and waiting for events of runs."""
+"""What the routes of a service share, opened once: waiting for events of runs, workers, limits of callers."""
 
 import asyncio
-import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from secrets import token_bytes
 from threading import Event, Thread
 from time import monotonic
@@ -20,12 +21,12 @@ from coreloop.base.database import Database, Tables
 from coreloop.base.errors import CoreloopError, RunStoreError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
+from coreloop.observe.importers.received import Receiver, open_receiver
 from coreloop.runs.active_run import Interrupted, Run
 from coreloop.runs.clock import new_ulid
 from coreloop.runs.jobs.queue import JobQueue
 from coreloop.runs.jobs.work import Handler, work
 from coreloop.runs.stores.store import Store, open_store
-from coreloop.web.admission import Admission
 from coreloop.web.keys import ApiKey, SignIn, read_secret
 from coreloop.web.metrics import Metrics
 from coreloop.web.pages.page_data import PageSource
@@ -118,20 +119,6 @@ CREATE TABLE claims (
 
 
 _SCHEMA: Final = Tables("service", _SCRIPT)
-
-
-@contextmanager
-def open_tables(workspace: Workspace, environ: Mapping[str, str]) -> Iterator[Database]:
-    """Open the tables beside the store of runs, see `coreloop.runs.stores.store.open_store`.
-
-    Raises
-    ------
-    RunStoreError
-        The database cannot be used.
-    """
-    workspace.keep_private(workspace.runs_dir)
-    with project_database(workspace.runs_dir, _SCHEMA, environ) as database:
-        yield database
 
 
 _FRESH_S: Final = 1.0  # chosen: probes are not limited, and anybody may send them
@@ -237,9 +224,110 @@ class Claims:
             )
         return str(claimed)
 
+    def require_writable(self, *, now: datetime) -> None:
+        """Write a row of nobody, which a full disk or a volume for reading refuses."""
+        self._database.change("DELETE FROM claims WHERE owner = ''")
+        self.run_of("", "", b"", now=now)
+
+
+# Chosen: far above what a program of one caller needs, and below what would keep others out.
+REQUESTS_PER_MINUTE: Final = 6_000
+RUNS_PER_MINUTE: Final = 600
+OPEN_REQUESTS: Final = 1_000
+_BURST_S: Final = 6.0
+"""How much of a rate a caller that was quiet has saved."""
+# Chosen: a person who mistypes is not stopped, and a search of 32 random bytes is hopeless.
+_BAD_KEYS_PER_MINUTE: Final = 60
+_MAX_CALLERS: Final = 10_000
+
+
+class Admission:
+    """Counts what callers do: requests and runs a minute; only the event loop's thread uses it."""
+
+    def __init__(self) -> None:
+        self._left: dict[tuple[str, str], tuple[float, float]] = {}  # of a rate, at a time
+        self._open: Counter[str] = Counter()
+
+    @contextmanager
+    def request(self, caller: str) -> Iterator[None]:
+        """Count a request from its beginning to the end of its response.
+
+        Raises
+        ------
+        Problem
+            Too many, 429.
+        """
+        self._take("request", caller, REQUESTS_PER_MINUTE)
+        if self._open[caller] >= OPEN_REQUESTS:
+            raise _too_many("open requests", 1)
+        self._open[caller] += 1
+        try:
+            yield
+        finally:
+            self._open[caller] -= 1
+            if not self._open[caller]:
+                del self._open[caller]
+
+    def run(self, caller: str) -> None:
+        """Count a new run. As `request` otherwise."""
+        self._take("run", caller, RUNS_PER_MINUTE)
+
+    def bad_key(self, address: str) -> None:
+        """Count a wrong key of an address. As `request` otherwise."""
+        self._take("bad key", address, _BAD_KEYS_PER_MINUTE)
+
+    def _take(self, what: str, caller: str, per_minute: int) -> None:
+        now, max_tokens = monotonic(), max(1.0, per_minute * _BURST_S / 60)
+        if len(self._left) > _MAX_CALLERS:
+            self._left.clear()  # an attack from many addresses must not fill the memory
+        left, at = self._left.get((what, caller), (max_tokens, now))
+        left = min(max_tokens, left + (now - at) * per_minute / 60)
+        if left < 1:
+            raise _too_many(f"{what}s a minute", ceil((1 - left) * 60 / per_minute))
+        self._left[what, caller] = left - 1, now
+
+
+def _too_many(what: str, wait_s: int) -> Problem:
+    return Problem(429, "too_many", f"too many {what}; wait {wait_s} s", retryable=True, retry_after_s=wait_s)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
+class Door:
+    """Who may come in, and what came.
+
+    Attributes
+    ----------
+    keys : tuple of ApiKey
+        Empty if anyone on this machine may call.
+    sign_in : SignIn
+        Readers of pages.
+    hosts : frozenset of str
+        Values of the header Host, without port, that are accepted.
+    origins : tuple of str
+        The pages of other hosts that may call it.
+    admission : Admission
+        What callers have done.
+    metrics : Metrics
+        Figures.
+    shutdown : threading.Event
+        Set when the process begins to end.
+    """
+
+    keys: tuple[ApiKey, ...]
+    sign_in: SignIn
+    hosts: frozenset[str]
+    origins: tuple[str, ...]
+    admission: Admission = field(default_factory=Admission)
+    metrics: Metrics = field(default_factory=Metrics)
+    shutdown: Event = field(default_factory=Event)
+
+    def begin_shutdown(self) -> None:
+        """Refuse what is new."""
+        self.shutdown.set()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service(Door):
     """What the routes share.
 
     Attributes
@@ -248,39 +336,24 @@ class Service:
         Workspace, store of runs, models, search, queue and tables.
     source : PageSource
         What pages read.
-    keys : tuple of ApiKey
-        Empty if anyone on this machine may call.
-    sign_in : SignIn
-        Readers of pages.
-    hosts : frozenset of str
-        Values of the header Host, without port, that are accepted.
+    receiver : Receiver
+        Takes spans.
     claims : Claims
         Idempotency keys.
-    admission : Admission
-        What callers have done.
-    metrics : Metrics
-        Figures.
     watch : RunWatch
         Wakes those who wait for runs.
     workers : Workers
         Do the jobs.
-    shutdown : threading.Event
-        Set when the process begins to end.
     readable_at : list of float
-        When the databases were last read by `require_databases`.
+        When `require_databases` last returned.
     """
 
     deps: Deps
     source: PageSource
-    keys: tuple[ApiKey, ...]
-    sign_in: SignIn
-    hosts: frozenset[str]
+    receiver: Receiver
     claims: Claims
-    admission: Admission
-    metrics: Metrics
     watch: RunWatch
     workers: Workers
-    shutdown: Event
     readable_at: list[float] = field(default_factory=lambda: [-_FRESH_S])
 
     @property
@@ -288,22 +361,17 @@ class Service:
         """The runs."""
         return self.deps.store
 
-    @property
-    def origins(self) -> tuple[str, ...]:
-        """The pages of other hosts that may call it."""
-        return self.deps.workspace.settings.service.origins
-
     def require_databases(self) -> None:
-        """Return if the databases and the index can be read, or could a second ago.
+        """Return if runs can be written, and jobs and the index read, or could a second ago.
 
         Raises
         ------
         CoreloopError
-            One of them cannot be read.
+            One of them cannot be used.
         """
         if monotonic() - self.readable_at[0] < _FRESH_S:
             return
-        self.store.runs(limit=1)
+        self.claims.require_writable(now=datetime.now(UTC))
         self.deps.queue.metrics()
         workspace = self.deps.workspace
         if set(workspace.settings.search.providers) <= {"index"}:
@@ -333,7 +401,8 @@ def open_service(
     with (
         open_store(workspace, environ=environ) as store,
         open_deps(workspace, store, environ) as deps,
-        open_tables(workspace, environ) as tables,
+        project_database(workspace.runs_dir, _SCHEMA, environ) as tables,
+        open_receiver(workspace) as receiver,
     ):
         if "index" in workspace.settings.search.providers and not workspace.index_file.exists():
             refresh_index(workspace, now=datetime.now(UTC))
@@ -354,8 +423,9 @@ def open_service(
             keys=keys,
             sign_in=SignIn(keys, read_secret(workspace.runs_dir / "sign-in.key")),
             hosts=hosts,
+            origins=workspace.settings.service.origins,
+            receiver=receiver,
             claims=Claims(tables),
-            admission=Admission(time.monotonic),
             metrics=metrics,
             watch=watch,
             workers=Workers(deps.queue, handlers, shutdown),

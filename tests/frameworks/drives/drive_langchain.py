@@ -1,4 +1,7 @@
-"""Runs planned requests through LangChain's agents, which are graphs of LangGraph: PLAN DATA_DIR."""
+"""Runs planned requests through LangChain's agents, which are graphs of LangGraph: PLAN DATA_DIR.
+
+With ``spans`` after them, OpenInference's spans are exported instead.
+"""
 
 import asyncio
 import contextlib
@@ -107,8 +110,8 @@ class Streamed(Scripted):
 TOOLS = [find_rooms, book_room, cancel_booking]
 
 
-async def drive(request, handler):
-    config = {"callbacks": [handler], "recursion_limit": 100}
+async def drive(request, callbacks):
+    config = {"callbacks": callbacks, "recursion_limit": 100}
     kind = Streamed if request["end"] == "stream" else Scripted
     model = kind(rounds=request["rounds"], end=request["end"], waits=asyncio.Event())
     agent = create_agent(model, TOOLS)
@@ -144,9 +147,14 @@ async def nested(request, inner, config):
 
 async def main():
     plan = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
-    handler = record_runs(sys.argv[2])
+    callbacks = [] if sys.argv[3:] == ["spans"] else [record_runs(sys.argv[2])]
+    if not callbacks:
+        from exporting import exporting
+        from openinference.instrumentation.langchain import LangChainInstrumentor
+
+        LangChainInstrumentor().instrument(tracer_provider=exporting())
     for start in range(0, len(plan), 20):
-        tasks = [asyncio.create_task(drive(request, handler)) for request in plan[start : start + 20]]
+        tasks = [asyncio.create_task(drive(request, callbacks)) for request in plan[start : start + 20]]
         await asyncio.gather(*tasks)
     print(json.dumps(dropped()))
 

@@ -57,8 +57,32 @@ def test_feedback_can_wait_for_a_worker(place: Path, entry_point):
     assert (code, out.splitlines()[1]) == (0, "the repair waits for a worker: dartlab-coreloop jobs work")
 
 
-def test_gaps_are_listed_and_closed(place: Path, entry_point):
+def test_gaps_are_listed_and_closed_on_a_narrow_screen(
+    place: Path, entry_point, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("COLUMNS", "80")
+    for planet in ("Mars", "Venus"):
+        ask(place, entry_point, f"Who won the second chess tournament of the new colonies on {planet}?")
+    first, last = json.loads(entry_point(place, "repair", "show", "--json")[1])["gaps"]
+    listed, runs = (entry_point(place, *words)[1] for words in (["repair", "show"], ["runs", "list"]))
+    assert max(map(len, (listed + runs).splitlines())) <= 80
+    assert runs.count("no answer") == 2
+    assert "and 1 more: --limit 2" in entry_point(place, "repair", "show", "--limit", "1")[1]
+    closing = entry_point(place, "repair", "show", "--close", first["id"])
+    assert closing == (0, f"{first['id']}  closed; 1 gap left\n", "")
+    assert last["id"] in entry_point(place, "repair", "show")[1]
+
+
+def test_a_user_who_only_asks_is_told_how_many_gaps_are_open(place: Path, entry_point):
+    (place / "coreloop.yaml").unlink(missing_ok=True)
+    ask(place, entry_point, RETURN_QUESTION)
+    todo = "dartlab-coreloop ask QUESTION"
+    assert entry_point(place)[1] == f"questions  1 asked, 0 gaps open\nnext       {todo}\n"
     ask(place, entry_point, "Who won the chess tournament on Mars?")
-    (gap,) = json.loads(entry_point(place, "repair", "show", "--json")[1])["gaps"]
-    assert gap["seen"] == 1
-    assert entry_point(place, "repair", "show", "--close", gap["id"])[1] == "no gaps\nno suggestions\n"
+    todo = "dartlab-coreloop repair show"
+    assert entry_point(place)[1] == f"questions  2 asked, 1 gap open\nnext       {todo}\n"
+    lines = entry_point(place, "status")[1].splitlines()
+    assert [line.split(maxsplit=1) for line in lines[:2]] == [
+        ["questions", "2 asked, 1 gap open"],
+        todo.split(" ", 1),
+    ]

@@ -55,10 +55,11 @@ def test_the_list_tells_the_slow_loop_first_and_holds_twenty_commands_on_a_scree
     assert [name for name in HIDDEN if f"`{name}" not in helps] == []  # named where it is needed
 
 
-def test_without_a_command_an_empty_folder_gets_three_ways_in(run: Run):
+def test_without_a_command_an_empty_folder_gets_four_ways_in(run: Run):
     done = run()
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.findall("^  dartlab-coreloop (.*)$", done.stdout, re.MULTILINE) == ["look PATH", "init", "demo"]
+    ways = re.findall("^  dartlab-coreloop (.*)$", done.stdout, re.MULTILINE)
+    assert ways == ["look PATH", "ask QUESTION", "init", "demo"]
 
 
 @pytest.mark.parametrize("name", EVERY)

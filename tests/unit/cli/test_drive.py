@@ -1,7 +1,6 @@
 """``runs start`` and ``runs resume`` of a driven run, from the outside."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -106,21 +105,6 @@ def test_resume_of_a_run_that_a_driver_works_on_lets_it_go_on(tmp_path: Path):
     out, _ = driver.communicate(timeout=60)
     assert b"stopped (max_iterations)" in out
     assert state_at(tmp_path, out.split()[0].decode()).iteration == 2
-
-
-@pytest.mark.slow
-def test_ctrl_c_twice_ends_now_with_130(tmp_path: Path):
-    driver = started(tmp_path, "--max-iterations", "2", "--", "sh", "-c", f"{WORK}; sleep 600")
-    driver.send_signal(signal.SIGINT)
-    assert driver.stderr is not None
-    while b"press Ctrl-C again" not in driver.stderr.readline():
-        assert driver.poll() is None
-    driver.send_signal(signal.SIGINT)
-    out, errors = driver.communicate(timeout=60)
-    assert driver.returncode == 130, errors
-    assert b"stopped_by_user: runs stop, Ctrl-C or a request to a service ended it" in out
-    assert b"; 0 iterations" in out
-    assert b"Traceback" not in errors
 
 
 def started(project: Path, *words: str) -> "subprocess.Popen[bytes]":

@@ -93,6 +93,15 @@ def test_without_a_format_each_file_is_recognised(run: Run, tmp_path: Path) -> N
     }
 
 
+def test_named_files_without_a_request_are_an_error_and_a_folder_is_not(
+    one_line_of: Callable[..., str], run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "chat.json").write_text('{"messages": []}')
+    reason = "chat.json: no request can be read; skipped: 1, list without a message"
+    assert reason in one_line_of(tmp_path, "import", "chat.json")
+    run("import", ".")
+
+
 def test_usable_files_are_imported_along_with_unusable_files(
     one_line_of: Callable[..., str], tmp_path: Path
 ) -> None:

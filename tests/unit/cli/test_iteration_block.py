@@ -3,15 +3,14 @@
 from pathlib import Path
 
 from coreloop.answer.agent.record import RecordedIteration
-from coreloop.cli.iteration_block import Iteration, following_lines, iteration_lines
+from coreloop.cli.iteration_block import following_lines, iteration_lines
 from walking import FILES, LENGTH, SEOUL, SURVEY, Walk, executed, finding, walk_in
 
 OTHER = "The Han river is 514 kilometres long."
 
 
 def lines(recorded: RecordedIteration) -> list[str]:
-    shown = Iteration(number=recorded.iteration, unbelieved=recorded.unbelieved)
-    return [*iteration_lines(recorded.state, shown), *following_lines(recorded.state)]
+    return [*iteration_lines(recorded), *following_lines(recorded.state)]
 
 
 def answer_all(walk: Walk, queries: tuple[str, ...]) -> RecordedIteration:

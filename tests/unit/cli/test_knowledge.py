@@ -5,18 +5,16 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from coreloop.cli.main import run as entry_point
 from coreloop.learn.knowledge.store import writing
-from old_knowledge import bullet, execution, insight, make_old, rows_of
+from old_knowledge import bullet, make_old, rows_of
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "knowledge"
-NOW = datetime.now(UTC)
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., Done]
 
@@ -48,22 +46,6 @@ def run(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 def database(project: Path) -> Path:
     """Where the project's knowledge lies."""
     return project / "data" / "ai" / "knowledge" / "dartlab_knowledge.db"
-
-
-@pytest.fixture
-def old(database: Path) -> Path:
-    """An old database with something for every rule."""
-    at = NOW.timestamp()
-    return make_old(
-        database,
-        executions=[execution(1, at=at), execution(2, at=1.0)],
-        insights=[
-            insight(1, at=at, source="live", stock_code="990168"),
-            insight(2, at=at, stock_code="990168"),
-            insight(3, at=at, stock_code="990999"),
-        ],
-        playbook=[bullet(1, at=at, successes=6), bullet(2, at=at, successes=0, failures=3)],
-    )
 
 
 # --- backfill-blog ---------------------------------------------------------------------------------

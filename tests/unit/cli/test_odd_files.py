@@ -45,6 +45,7 @@ FILES = {
     "runs read --text": "runs read https://a.example --text {}",
     "runs record --file": "runs record --file {}",
     "runs report --out": "runs report --out {}",
+    "receive --keys": "receive --port 0 --keys {}",
     "serve --keys": "serve --port 0 --keys {}",
 }
 FOLDERS = {

@@ -52,7 +52,10 @@ def test_a_dataclass_is_printed_by_the_names_of_its_fields_and_a_path_as_text():
 
 
 def test_a_table_is_as_wide_as_its_cells_and_cuts_the_last_column(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("COLUMNS", "30")
-    lines = list(table("none", ["id", ">n", "text"], [("한강", "7", "x" * 90), ("b", "12", "y")]))
-    assert lines == ["id     n  text", f"한강   7  {'x' * 21}…", "b     12  y"]
+    monkeypatch.setenv("COLUMNS", "32")
+    rows = ["id", ">n", "text"], [("한강", "7", "x" * 90), ("b", "12", "y")]
+    assert list(table("none", *rows)) == ["id     n  text", f"한강   7  {'x' * 21}…", "b     12  y"]
+    monkeypatch.setenv("COLUMNS", "31")
+    below = ["id     n\n  text", f"한강   7\n  {'x' * 28}…", "b     12\n  y"]
+    assert list(table("none", *rows)) == below
     assert list(table("none", ["id"], [])) == ["none"]

@@ -41,18 +41,6 @@ def promoted(project: Project) -> Project:
     return project
 
 
-def test_failing_gates_are_all_shown_with_their_figures(propose: Propose, promoted: Project) -> None:
-    before = promoted.fingerprint()
-    done = propose(promoted.root, "--axis", "수익성")
-    assert (done.returncode, done.stderr, promoted.fingerprint()) == (1, "", before)
-    assert [" ".join(line.split()) for line in done.stdout.splitlines()[1:4]] == [
-        "Phase R merges 1 of 3 2 short",
-        "Phase F caveats 0 of 2 2 short",
-        "days since the first merge 0 of 30 30 short",
-    ]
-    assert done.stdout.splitlines()[-1] == "No proposal: 3 of 3 gates fail."
-
-
 def test_engines_with_promotions_are_named_if_this_engine_has_none(
     propose: Propose, promoted: Project
 ) -> None:

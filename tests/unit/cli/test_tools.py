@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,7 +41,7 @@ LINES = {
     "an error": ("--check", 1, "shop/pay.json:5: error: pay[day]: the default 0 is outside the"),
     "a warning": ("--check", 1, "shop/pay.json:3: warning: pay: neither this text nor its"),
     "a file": ("--check shop/pay.json", 1, "1 error, 1 warning"),
-    "nothing": ("--check empty", 0, "0 errors, 0 warnings in 0 texts"),
+    "nothing named": ("--check empty", 0, "no text of a tool is found; name the tools under tools:"),
     "a namesake": ("twice", 0, "twice/a.py:5 docstring"),
     "no tool": ("empty", 0, "no text of a tool is found"),
 }
@@ -57,6 +58,29 @@ def test_people_get_the_texts_and_what_is_wrong(project: Path, run: Run, words: 
     assert line in done.stdout
     is_read = words in {"", "--check"}
     assert ("1 file not read, first shop/torn.json: " in done.stderr) is is_read
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "made = [FunctionTool.from_defaults(fn=one) for one in (add, sums.take)]",
+        "made = [FunctionTool.from_defaults(one) for one in BOTH]",
+        "for one in sums.BOTH:\n    agent.tools.append(FunctionTool.from_defaults(fn=one))",
+    ],
+)
+def test_a_loop_makes_tools_of_functions(tmp_path: Path, run: Run, loop: str):
+    functions = 'def add(a):\n    """Adds."""\ndef take(a):\n    """Takes."""\nBOTH = [add, take]\n'
+    (tmp_path / "sums.py").write_text(functions)
+    (tmp_path / "desk.py").write_text(f"import sums\nfrom sums import BOTH, add\n{loop}\n")
+    assert [tool["tool"] for tool in json.loads(run("tools", "--json").stdout)] == ["add", "take"]
+
+
+def test_a_check_of_nothing_is_no_success(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch):
+    assert run("tools", "--check").returncode == 2
+    monkeypatch.setitem(sys.modules, "tree_sitter_typescript", None)
+    (tmp_path / "pay.ts").write_text("export const tools = { pay: tool({ description: 'Pays.' }) }\n")
+    done = run("tools", "--check", "pay.ts")
+    assert (done.returncode, "[typescript]" in done.stderr) == (2, True)
 
 
 def test_programs_get_the_same_facts(project: Path, run: Run):

@@ -84,7 +84,6 @@ def test_a_line_is_spelled_as_the_text_and_nothing_else_changes(
 
 REFUSED = {
     "anchor": ("a.yaml", "a: &x Pays.\npay: {description: *x, inputs: []}", "the anchor &x shares it"),
-    "merge": ("a.yaml", "a: &x {description: P}\npay: {<<: *x, inputs: []}", "the anchor &x shares it"),
     "tag": ("a.yaml", "pay: {description: !!str P, inputs: []}", "it has the tag !!str"),
     "YAML twice": ("a.yaml", "pay: {description: P, description: Q, inputs: []}", "written twice"),
     "YAML nested": ("a.yaml", "description: " + "[" * 100_000, "not readable as YAML"),

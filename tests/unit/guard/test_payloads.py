@@ -87,16 +87,6 @@ def test_an_approval_makes_an_example_green_whoever_sent_it(decide: Decide):
     assert decide(payload, approved=True).state == "success"
 
 
-def test_a_label_and_auto_merge_of_an_example_stop_it(decide: Decide):
-    payload = promoted(example("labeled"))
-    payload["label"]["name"] = "Auto Merge"
-    (reason,) = decide(payload, approved=True).reasons
-    assert reason.startswith("the label Auto Merge of")
-    auto = promoted(example("synchronize"), action="auto_merge_enabled")
-    (reason,) = decide(auto, approved=True).reasons
-    assert reason.startswith("auto-merge of")
-
-
 def test_every_example_of_a_merge_group_is_read(bench: Bench, tmp_path: Path):
     assert len(examples("merge_group")) == 2
     for payload in examples("merge_group"):

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from coreloop.learn.causes import causes
-from coreloop.observe.reading.error_texts import template
+from coreloop.observe.reading.error_texts import template, with_code
 from rows import each_row
 
 PEOPLE = ("Jane Roe", "Luis Ortega", "Anna de la Cruz", "Kim Min-su", "O'Brien", "Li Na", "Müller")
@@ -15,7 +15,7 @@ NOTES = ("the customer wants his register", "patients in line", "urgent", "look 
 def rows_of(calls: Iterable[tuple[str, Mapping[str, object]]]) -> dict[str, int]:
     """How many calls each cause has, of errors with their arguments."""
     calls = list(calls)
-    templates = [("find", template(error, args)) for error, args in calls]
+    templates = [("find", with_code(template(error, args), error, args)) for error, args in calls]
     found = causes(Counter(templates), {name for _, args in calls for name in args})
     return dict(Counter(found[one] for one in templates))
 
@@ -65,6 +65,16 @@ def rows_of(calls: Iterable[tuple[str, Mapping[str, object]]]) -> dict[str, int]
             [(f"field {name} is required here", {"city": 1, "date": 2}) for name in ("city", "date", "zip")],
             dict.fromkeys((f"field {name} is required here" for name in ("city", "date", "zip")), 1),
         ),
+        (
+            [
+                (f"app.NoSeat: WMS-417: {n} seats are too many", {"n": n})
+                for n in (300, 400, 417, 500, 600, 700)
+            ],
+            {"NoSeat: WMS-417: <n> seats are too many": 6},
+        ),
+        ([("CUST-7: is blocked", {})] * 4, {"<n>: is blocked": 4}),
+        ([("CUST-7: is blocked", {"id": 7})] * 9, {"<n>: is blocked": 9}),
+        ([(f"CUST-{n}: is blocked", {}) for n in (7, 8)] * 9, {"<n>: is blocked": 18}),
         (
             [("KeyError: no", {}), ("TypeError: no", {}), ("5", {}), ("'a'", {})],
             {"KeyError: no": 1, "TypeError: no": 1, "<n>": 1, "<value>": 1},

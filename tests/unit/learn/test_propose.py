@@ -1,10 +1,9 @@
 """The two files of a night: stable ids, redaction on demand, no half-written files, no markup injection."""
 
-import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +25,6 @@ from rows import slow_after
 from samples import ALWAYS, mined
 
 NOW = datetime(2026, 4, 25, 12, tzinfo=UTC)
-LOUD = re.compile(r"CANARY|홍길동|질문")
 BLOCK = re.compile(r"```untrusted\n((?:    .*\n)+)```\n")
 Run = Callable[..., PatternResult | RefineResult]
 
@@ -159,71 +157,18 @@ def test_a_damaged_file_is_named_and_left_alone(content: bytes | None, message: 
 # --- sanitized -------------------------------------------------------------------------------------
 
 
-def _hostile_sequences(folder: Path) -> PatternResult:
-    calls = [
-        call("분석 CANARY tool", {"axis": "CANARY axis", "sub": "CANARY sub", "CANARY_key": "CANARY value"}),
-        call("show", {"axis": "CANARY", "CANARY key": 1, "topic": "CANARY"}),
-    ]
-    rows = repeated(5, tool_calls=calls, provider="CANARY provider & Sons", session_hash="CANARY session")
-    for row in rows:
-        row["question"] = f"CANARY {row['question']} 홍길동"
-    notes = {"990168": ("CANARY note",)}
-    result = _pattern(folder, *rows)
-    return replace(result, document=replace(result.document, notes=notes))
-
-
-def _hostile_failures(folder: Path) -> RefineResult:
-    args = {"axis": "CANARY axis", "sub": "CANARY sub", "CANARY_key": "CANARY value"}
-    good = call("CANARY tool", {**args, "CANARY_other": "CANARY"})
-    calls = [failed("CANARY tool", args, "the CANARY text of 홍길동"), good]
-    rows = [
-        record(
-            tool_calls=calls,
-            error="CANARY error",
-            violation="CANARY violation",
-            provider="CANARY & Sons",
-            question=f"CANARY 질문{n} 홍길동",
-            category_hash="CANARY",
-            session_hash="CANARY",
-        )
-        for n in range(5)
-    ]
-    return _refine(folder, *rows)
-
-
-HOSTILE_LOGS = pytest.mark.parametrize("log", [_hostile_sequences, _hostile_failures])
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _leaves(item, f"{path}.{key}")
-    elif isinstance(value, list):
-        for item in value:
-            yield from _leaves(item, path)
-    else:
-        yield path, value
-
-
-@HOSTILE_LOGS
-def test_the_hostile_log_is_visible_if_not_sanitized(log: Run, tmp_path: Path) -> None:
-    _, path, draft = _write(log(tmp_path), tmp_path)
-    leaves = _leaves(json.loads(path.read_bytes()))
-    names = {key.rpartition(".")[2] for key, value in leaves if LOUD.search(f"{key}{value}")}
-    assert names >= {"axis", "sub", "arg_keys", "name"}
-    assert names & {"example_questions", "question"}
-    assert LOUD.search(draft.read_text(encoding="utf-8"))
-
-
-@HOSTILE_LOGS
-def test_a_sanitized_file_counts_what_has_undeclared_names(log: Run, tmp_path: Path) -> None:
-    result = log(tmp_path)
+@BOTH
+def test_a_sanitized_file_counts_what_has_undeclared_names(
+    run: Run, rows: Any, kind: type[ProposalsFile], tmp_path: Path
+) -> None:
+    result: Any = run(tmp_path, *rows("undeclared_a", "undeclared_b"))
+    if kind is CandidatesFile:
+        result = replace(result, document=replace(result.document, notes={"990168": ("a note",)}))
     document, *paths = _write(result, tmp_path, sanitized=True)
     written = "".join(path.read_text(encoding="utf-8") for path in paths)
-    assert LOUD.search(written) is None
+    assert re.search("undeclared_|질문|990168|a note", written) is None
     assert not any(entry.key in written for entry in result.document.entries)
-    assert "990168" not in written
-    assert (document.entries, document.n_folded) == ((), len(result.document.entries))
+    assert (document.entries, document.n_folded) == ((), 2)
     assert all(key == f"withheld-{id}" for key, id in document.ids.items())
 
 

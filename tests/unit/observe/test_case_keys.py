@@ -12,7 +12,7 @@ import pytest
 from coreloop.base.project.settings import Settings
 from coreloop.observe import case_keys, dropped
 from coreloop.observe.case_keys import case_key, hash_identifier, is_identifier
-from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.append_requests import RequestLog
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.record_parts import TracedCall
 from observing import MOMENT
@@ -91,7 +91,7 @@ def test_imported_record_has_the_case_that_the_collector_would_give_it(
             live.observe_tool_call(name, args)
     traced = tuple(TracedCall(name=name, args=args) for name, args in calls)
     request = TracedRequest(source="otlp", ids=("1",), question="x", ended=MOMENT, calls=traced)
-    land([request], tmp_path / "out", Settings(), tmp_path)
+    RequestLog(tmp_path / "out", Settings(), tmp_path).append([request])
     (line,) = next((tmp_path / "out").glob("*.jsonl")).read_text().splitlines()
     assert json.loads(line)["case"] == only_record()["case"]
     assert only_record()["case"][0] == hash_identifier("kim_1234", b"shared")

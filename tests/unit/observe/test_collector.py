@@ -16,17 +16,6 @@ def test_the_session_id_is_stored_only_as_a_hash(audit, tmp_path):
     assert json.loads(day.read_bytes())["session_hash"].startswith("session:")
 
 
-def test_argument_strings_over_500_characters_become_their_size_and_a_preview(audit, only_record):
-    request = audit()
-    request.observe_tool_call("show", {"short": "가" * 500, "in": [{"long": "나" * 501}]})
-    request.flush()
-    (call,) = only_record()["tool_calls"]
-    assert call["args"]["short"] == "가" * 500
-    cut = call["args"]["in"][0]["long"]
-    assert (cut.keys(), cut["truncated"], cut["size"]) == ({"truncated", "size", "preview"}, True, 501)
-    assert "나" * 501 != cut["preview"] == "나" * len(cut["preview"]) != ""
-
-
 def _doubled(times: int) -> list[Any]:
     """A value that is a few lists, with 2^times paths to its only text."""
     value: list[Any] = ["a"]

@@ -11,7 +11,7 @@ import pytest
 from coreloop import AuditCollector
 from coreloop.base.project.promotion_settings import MeasureSettings
 from coreloop.base.project.settings import Settings
-from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.append_requests import RequestLog
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.record_parts import MAX_KEPT_CHARS, TracedCall, kept_call
 
@@ -63,7 +63,7 @@ def test_an_import_keeps_them_once_and_only_in_the_projects_log(tmp_path: Path) 
     request = TracedRequest(source="otlp", ids=("a",), question="Make it urgent", ended=NOON, calls=calls)
     log = tmp_path / "data" / "audit" / "ai-ask"
     for folder in (log, log, tmp_path / "elsewhere" / "ai-ask"):
-        land([request], folder, settings, tmp_path)
+        RequestLog(folder, settings, tmp_path).append([request])
     (line,) = kept(tmp_path / "data")
     assert line["request_id"] == request.id
     assert [(call["result"], call["said"]) for call in line["calls"]] == [

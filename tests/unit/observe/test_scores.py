@@ -8,7 +8,7 @@ import pytest
 from coreloop.base.project.score_rule import Score, parse_rule
 from coreloop.base.project.settings import OutcomeSettings, Settings
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.append_requests import RequestLog
 from foreign_traces import otlp, otlp_value, span, trace_file, write_document, write_lines
 
 RULE = Settings(outcome=OutcomeSettings(score="helpful >= 0.5"))
@@ -40,7 +40,7 @@ def test_rule_compares_numbers_and_labels(success: str, score: Score, passes: bo
 def verdicts(source: str, path: Path, folder: Path, settings: Settings = RULE) -> list[Any]:
     import json
 
-    land(importers()[source].read([trace_file(path)]), folder / "out", settings)
+    RequestLog(folder / "out", settings).append(importers()[source].read([trace_file(path)]))
     lines = [line for day in (folder / "out").glob("*.jsonl") for line in day.read_text().splitlines()]
     return [json.loads(line)["judgment"]["verdict"] for line in lines]
 

@@ -52,15 +52,6 @@ def test_no_byte_is_changed_on_the_way_in_or_out(project, repository, source: by
     assert repository.read(sha, FILE) == source
 
 
-def test_commit_is_one_file_on_top_of_its_base(project: Project, repository: WritableRepository) -> None:
-    base = head(project)
-    sha = repository.commit_file(base, FILE, b"x = 1\n", MESSAGE)
-    assert project.git("rev-list", f"{base}..{sha}") == sha
-    assert project.git("diff", "--name-status", base, sha) == f"M\t{FILE}"
-    assert next(repository.log(sha)).message.strip("\n") == MESSAGE.rstrip("\n")
-    assert project.git("log", "-1", "--format=%an <%ae> %cn", sha) == "A Tester <tester@example.org> A Tester"
-
-
 NO_FILES = [
     pytest.param("missing.py", id="not there"),
     pytest.param("tools", id="folder"),

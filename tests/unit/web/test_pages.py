@@ -189,6 +189,14 @@ def test_a_gap_leads_to_its_question_and_is_closed(client: httpx2.Client):
     assert "The question is closed, by person" in client.get(closed).text
 
 
+def test_either_side_of_a_contradiction_has_a_circle(service: Served, client: httpx2.Client):
+    for days in (30, 60):
+        page = service.folder / "docs" / f"boats_{days}.md"
+        page.write_text(f"# Boats\n\nA boat is lent for {days} days.\n", encoding="utf-8")
+    shown = client.get(asked_on_the_page(client, "For how many days is a boat lent?")).text
+    assert len(re.findall(r'name="sentence" value="A boat is lent for \d+ days\. ', shown)) == 2
+
+
 def test_an_answer_to_a_part_of_a_question_is_partly_answered_everywhere(client: httpx2.Client):
     question = "How long is the Han river and who won on Venus?"
     answer = asked_on_the_page(client, question)

@@ -1,4 +1,4 @@
-"""``/search`` reads, and answers from what was read before where nothing can be written."""
+"""Where nothing can be written, ``/search`` answers from what was read before, and ``/readyz`` fails."""
 
 import resource
 import sys
@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from researching import project
-from serving import served
+from serving import asked, served, until
 
-_LIMIT_BYTES = 300_000
-"""The log of the service stays below, the journal of an index that gains a megabyte does not."""
+_LIMIT_BYTES, _LESS = 300_000, 20_000
+"""The log of the service stays below, the journal of an index that gains a megabyte, or of runs, does not."""
 
 
 @pytest.mark.slow
@@ -29,8 +29,12 @@ def test_on_a_full_disk_it_answers_from_the_index_as_it_was_and_says_so(tmp_path
             assert answer.status_code == 200
             assert answer.json()["sources"] == before["sources"]
             assert answer.json()["note"].startswith("1 changed file not read yet: the index cannot")
+        resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (_LESS, resource.RLIM_INFINITY))
+        assert asked(client).status_code == 503
+        until(lambda: client.get("/readyz").status_code == 503)
         unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
         resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, unlimited)
+        until(lambda: client.get("/readyz").status_code == 200)
         after = client.post("/search", json={"query": "Han, at length"}).json()
         assert after["note"] == ""
         assert after["sources"][0]["location"] == "docs/new.md"

@@ -97,7 +97,7 @@ def no_candidate(status: "Status") -> Raised:
         todo = "no record has a successful tool call: check that the tools are observed"
     else:
         counts = ", ".join(f"{gate} {n:,}" for gate, n in sieved.fell.items() if n)
-        todo = f"refused by the gates {counts}; dartlab-coreloop pattern --help has each gate"
+        todo = f"record more; refused so far: {counts}; dartlab-coreloop pattern --help has each gate"
     found = f"{log.n_in_window:,} in the window, {number_of(log.n_patterns, 'sequence')}"
     return f"no proposals so far despite enough records: {found}", todo
 

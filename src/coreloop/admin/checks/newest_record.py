@@ -34,15 +34,8 @@ def check_log(setup: Setup) -> Iterator[Diagnosis]:
         return
     lines = recent_lines(files)
     if not lines:
-        message = (
-            f"no line can be read as a record at the end of the newest of {number_of(len(files), 'file')}"
-        )
-        yield Diagnosis(
-            "records",
-            "fault",
-            f"{message} in {folder}",
-            "see dartlab-coreloop pattern for the reasons",
-        )
+        message = f"nothing can be read as a record at the end of {number_of(len(files), 'file')} in {folder}"
+        yield Diagnosis("records", "fault", message, "see dartlab-coreloop pattern for the reasons")
         return
     yield Diagnosis("records", "ok", f"{number_of(len(files), 'file')} in {folder}")
     yield from _check_sessions(lines)
@@ -64,8 +57,8 @@ def how_to_record(workspace: Workspace) -> str:
         return "import newer traces: dartlab-coreloop import PATH" if is_imported else _CHECK
     made, chosen = find_made(workspace), workspace.settings.reach.tools
     one = max(made, key=lambda one: (one.tools == chosen, bool(one.variable)), default=None)
-    if one is None:
-        return "dartlab-coreloop import PATH of chats or traces, or record requests in the agent"
+    if one is None or one.framework in {"anthropic", "llama-index"}:  # without an adapter
+        return "dartlab-coreloop receive the agent's spans, import PATH of chats or traces, or record calls"
     place = f"in {one.tools.partition(':')[0]}" if one.variable else "where the agent is made"
     name = one.variable or "agent"
     return f"{place}: import coreloop; {name} = coreloop.attach({name})"

@@ -9,7 +9,7 @@ from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.tools import Tool, Unresolved, sent_tools
 from coreloop.base.project.workspace import Workspace
-from coreloop.descriptions.find_tools import find_tools, logged_names
+from coreloop.descriptions.find_tools import extra_needed, find_tools, logged_names
 
 _MAX_RECORDED: Final = 200  # chosen: names of a log that doctor looks up
 
@@ -26,10 +26,11 @@ def project_tools(workspace: Workspace) -> dict[str, Tool | Unresolved]:
 def check_tools(setup: Setup) -> Iterator[Diagnosis]:
     """Check that `find_tools` finds every tool; a wrong target is a fault."""
     configured, resolved = setup.workspace.settings.tools, project_tools(setup.workspace)
+    extra = extra_needed(resolved, setup.workspace)
     if not resolved:
         message = "no tool is known: neither records nor coreloop.yaml nor the project's files have one"
         todo = f"name them under tools:, or {how_to_record(setup.workspace)}"
-        yield Diagnosis("tools", "warning", message, todo)
+        yield Diagnosis("tools", "warning", message, extra or todo)
         return
     unresolved = [tool for tool in resolved.values() if isinstance(tool, Unresolved)]
     if not unresolved:
@@ -41,7 +42,7 @@ def check_tools(setup: Setup) -> Iterator[Diagnosis]:
     reasons = listed([*named, *([f"{n_recorded} that only records name"] if n_recorded else [])])
     message = f"{len(unresolved)} of {number_of(len(resolved), 'tool')} without a known definition: {reasons}"
     todo = 'write tools: {name: {target: "path.py::name"}} in coreloop.yaml; without it they get no proposals'
-    yield Diagnosis("tools", "fault" if is_wrong else "warning", message, todo)
+    yield Diagnosis("tools", "fault" if is_wrong else "warning", message, extra or todo)
 
 
 def check_settings(setup: Setup) -> Iterator[Diagnosis]:
@@ -50,11 +51,8 @@ def check_settings(setup: Setup) -> Iterator[Diagnosis]:
         todo = "correct it; until then the checks use defaults"
         yield Diagnosis("settings", "fault", str(setup.refused), todo)
     elif not (setup.workspace.root / FILE_NAME).is_file():
-        message = (
-            f"there is no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
-        )
-        yield Diagnosis(
-            "settings", "warning", message, "run dartlab-coreloop init --confirm in the repository"
-        )
+        message = f"no {FILE_NAME} in {setup.workspace.root} or above it; every setting has its default"
+        todo = "run dartlab-coreloop init --confirm in the repository"
+        yield Diagnosis("settings", "warning", message, todo)
     else:
         yield Diagnosis("settings", "ok", f"{setup.workspace.root / FILE_NAME} is valid")

@@ -5,7 +5,6 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coreloop.base.project.settings import Settings
 from coreloop.base.project.workspace import open_workspace
 from coreloop.promote.commits import WritableRepository, init_repository
 from coreloop.promote.draft_pull_request import Done, promote
@@ -44,12 +43,16 @@ def promote_statement(folder: Path, proposals: Path, statement: str) -> Promoted
     statement : str
         Id of a statement in the file.
     """
-    _make_repository(folder)
+    (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
+    # a scratch repository does not use the user's signing key and hooks
+    init_repository(folder, _CONFIG, message="docs: a small help desk")
     workspace = open_workspace(folder)
     proposal = read_proposal(proposals, statement, workspace.settings)
     repository = WritableRepository(folder)
+    # some machines have no program called python
+    reach = replace(workspace.settings.reach, python=sys.executable)
     promoting = Promoting(
-        workspace=replace(workspace, settings=_with_this_python(workspace.settings)),
+        workspace=replace(workspace, settings=replace(workspace.settings, reach=reach)),
         repository=repository,
         proposals=(proposal,),
         ask=ask_nobody,
@@ -57,14 +60,3 @@ def promote_statement(folder: Path, proposals: Path, statement: str) -> Promoted
     plan, done = promote(promoting, None)
     assert plan is not None  # a new repository has no branch of an earlier run
     return Promoted(plan, done, keep_body(plan, proposals.parent))
-
-
-def _with_this_python(settings: Settings) -> Settings:
-    """Run the schema command with this interpreter, since some machines have no program called python."""
-    return replace(settings, reach=replace(settings.reach, python=sys.executable))
-
-
-def _make_repository(folder: Path) -> None:
-    (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
-    # a scratch repository does not use the user's signing key and hooks
-    init_repository(folder, _CONFIG, message="docs: a small help desk")

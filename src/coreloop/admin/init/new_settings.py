@@ -35,13 +35,14 @@ _PACKAGES: Final = {
     "anthropic": "anthropic",
 }
 """Packages of servers, agents and tools, and their frameworks in ``reach:``."""
-_CLASSES: Final = frozenset({"FastMCP", "MCPServer", "Agent"})
+_CLASSES: Final = frozenset({"FastMCP", "MCPServer", "Agent", "FunctionAgent", "ReActAgent", "AgentWorkflow"})
 _RUNS: Final = frozenset({"run", "run_sync", "run_stream", "main"})
-_MENTIONS: Final = re.compile(rb"\b(?:FastMCP|MCPServer|Agent|\w*[tT]ool)\b")
+_MENTIONS: Final = re.compile(rb"\b(?:FastMCP|MCPServer|\w*Agent(?:Workflow)?|\w*[tT]ool)\b")
 _QUESTION: Final = "does the agent get its tools from it?"
+_NAMES: Final = ", ".join(dict.fromkeys(_PACKAGES.values()))
 _EXAMPLES: Final = (
-    'reach: {framework: NAME, tools: "module:TOOLS"}, or a program that prints the JSON of the tools as'
-    " models are sent it, reach: {command: [python, -m, schema]},"
+    f'reach: {{framework: NAME, tools: "module:TOOLS"}} (NAME: {_NAMES}), or a program that prints the JSON'
+    " of the tools as models are sent it, reach: {command: [python, -m, schema]},"
 )
 _MAX_ROWS: Final = 2  # chosen: what one line of advice can hold
 
@@ -49,13 +50,14 @@ _MAX_ROWS: Final = 2  # chosen: what one line of advice can hold
 class Made(NamedTuple):
     """A server or an agent that the project makes: what ``reach:`` says of it, and its name in its module.
 
-    ``doubt`` is why a person must decide whether that is right.
+    ``doubt`` is why a person must decide whether that is right; tools alone have no agent.
     """
 
     framework: str
     tools: str
     variable: str = ""
     doubt: str = ""
+    has_agent: bool = True
 
     @property
     def row(self) -> str:
@@ -102,10 +104,10 @@ def find_made(workspace: Workspace) -> list[Made]:
 
 
 def _of_framework(framework: str, made: list[Made]) -> list[Made]:
-    """Its servers and agents; unless one is sure, the modules with its tools if there are any."""
+    """Its servers and agents; unless one is sure, the lists and modules with its tools if there are any."""
     own = {one.tools: one for one in made if one.framework == framework}.values()
-    objects = [one for one in own if ":" in one.tools]
-    modules = [one for one in own if ":" not in one.tools]
+    objects = [one for one in own if one.has_agent]
+    modules = [one for one in own if not one.has_agent]
     if not modules or (len(objects) == 1 and not objects[0].doubt):
         return objects
     doubt = next((one.doubt for one in modules if one.doubt), "")
@@ -134,18 +136,22 @@ def _maker(node: ast.AST) -> ast.expr | None:
     """What makes a module's tool, or a server or an agent: a decorator, a method, a class."""
     if isinstance(node, AnyDefinition):
         return next(filter(is_tool_decorator, node.decorator_list), None)
-    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and is_tool_call(node.value):
-        return node.value.func if isinstance(node.value.func, ast.Attribute) else None
+    if isinstance(node, ast.Assign):
+        values = (node.value, *getattr(node.value, "elts", ()), getattr(node.value, "elt", None))
+        made = (value.func for value in values if isinstance(value, ast.Call) and is_tool_call(value))
+        return next((function for function in made if isinstance(function, ast.Attribute)), None)
     function = getattr(node, "func", None)
-    kind = function.value if isinstance(function, ast.Subscript) else function
-    return kind if kind is not None and last_name(kind) in _CLASSES else None
+    kinds = (function, getattr(function, "value", None))  # Agent[Deps](), AgentWorkflow.from_agents()
+    return next((kind for kind in kinds if kind is not None and last_name(kind) in _CLASSES), None)
 
 
 def _placed(framework: str, root: Path, path: Path, node: ast.stmt, call: ast.AST) -> Made:
     """Where the tools are: in the module, on what importing it makes, in a list, or on what returns it."""
     module, doubt = module_name(root, path), _doubt(root, path)
+    if isinstance(call, ast.Assign) and not isinstance(call.value, ast.Call):  # a list of tools
+        return Made(framework, f"{module}:{ast.unparse(call.targets[0])}", "", doubt, has_agent=False)
     if call is node:
-        return Made(framework, module, "", doubt)
+        return Made(framework, module, "", doubt, has_agent=False)
     lists = [ast.unparse(each.value) for each in getattr(call, "keywords", ()) if each.arg == "tools"]
     given = Imports(root, parse_python).look_up(path, lists[0]) if lists else None
     if isinstance(node, ast.Assign | ast.AnnAssign) and not (doubt and given):

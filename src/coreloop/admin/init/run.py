@@ -25,6 +25,7 @@ from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.tools import Tool, Unresolved
 from coreloop.base.project.workspace import Workspace, open_workspace
 from coreloop.base.text import printable
+from coreloop.descriptions.find_tools import extra_needed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,19 +103,22 @@ def initialise(workspace: Workspace, request: InitRequest) -> Initialised:
     reviewer, requirement, left_out = None, None, None
     notes = ["no GitHub remote: no files for it; promote ends with a branch, pushed if there is a remote"]
     if request.for_github:
-        reviewer = _check_reviewer(request.reviewer or _owner(request.github))
+        reviewer = request.reviewer or _owner(request.github)
+        if not is_reviewer(reviewer):
+            todo = "write --owner @login or @organization/team"
+            raise UsageError(f"{printable(reviewer)} is not a reviewer; {todo}")
         notes = [*_reviewer_notes(root, request, reviewer), *_codeowners_notes(root, reviewer)]
         requirement, left_out = _pin(root, request.source)
         wheel = (requirement or "").partition("[")[0]
         notes += [f"the workflows install {wheel}; commit it, too"] if wheel.startswith("./") else []
-    tools = project_tools(open_workspace(root)).values()
+    tools = project_tools(open_workspace(root))
     forge = replace(workspace.settings.forge, base=_base(root, workspace.settings.forge.base))
     settings = replace(workspace.settings, forge=forge)
     planned = plan_files(root, settings, owner=reviewer, requirement=requirement)
     planned = [
         _grown(root, file, request, forge.base) if file.path == FILE_NAME else file for file in planned
     ]
-    notes += _tools_notes(tools, planned)
+    notes += [*_tools_notes(tools.values(), planned), *filter(None, [extra_needed(tools, workspace)])]
     if request.confirm:
         write_files(root, planned)
     return Initialised(tuple(planned), reviewer, left_out, tuple(notes))
@@ -189,11 +193,3 @@ def _codeowners_notes(root: Path, reviewer: str) -> Iterator[str]:
     if codeowners is not None and missing:
         lines = ", ".join(f"{pattern} {reviewer}" for pattern in dict.fromkeys(missing.values()))
         yield f"{codeowners[0]} has no owner for {', '.join(missing)}; add {lines}"
-
-
-def _check_reviewer(reviewer: str) -> str:
-    if not is_reviewer(reviewer):
-        raise UsageError(
-            f"{printable(reviewer)} is not a reviewer; write --owner @login or @organization/team"
-        )
-    return reviewer

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from coreloop.admin.checks.alarms import find_alarms
 from coreloop.admin.checks.newest_record import how_to_record
-from coreloop.admin.status.log_figures import Failing, Log, Sieved, read_log, sieve, window
+from coreloop.admin.status.log_figures import Failing, Log, Sieved, read_log, window
 from coreloop.admin.status.promotions import Promotions, read_promotions
 from coreloop.admin.status.stability import Stability
 from coreloop.admin.status.status import Status, count_standing
@@ -16,13 +16,13 @@ from coreloop.base.git.repository import Repository
 from coreloop.base.git.trailers import promoted_keys
 from coreloop.base.github.connect import connect_forge
 from coreloop.base.github.protocol import PullRequest
-from coreloop.base.messages import number_of
 from coreloop.base.project.promotion_settings import ForgeSettings
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
 from coreloop.learn.effect.run import Effects, read_effects, read_kept
 from coreloop.learn.mine.folder import AGENT, Mined, MiningOptions, mine
 from coreloop.learn.proposals.proposal_files import damaged_files, read_proposed
+from coreloop.learn.propose import propose
 from coreloop.learn.verdicts.proposal_state import (
     UNDECIDED,
     GitPromotions,
@@ -30,7 +30,6 @@ from coreloop.learn.verdicts.proposal_state import (
     Standpoint,
     read_promoted,
     read_states,
-    settled_keys,
 )
 from coreloop.observe.journal import read_dropped
 from coreloop.observe.judgments import read_verdicts
@@ -75,9 +74,6 @@ def read_status(
     """
     repository, promotions, promoted, notes = _read_history(workspace, now, environ)
     judgments = read_verdicts(workspace.judgments_dir)
-    unread = (
-        f"{number_of(n, 'line')} of judgments skipped: {reason}" for reason, n in judgments.skipped.items()
-    )
     effects = Effects() if mined is None else read_kept(workspace)
     is_read = mined is not None
     if not is_read and (mining.in_dir is not None or workspace.records_dir.is_dir()):
@@ -91,7 +87,8 @@ def read_status(
     has_candidates = any(one.state is not ProposalState.FOUND or one.id.startswith("cand-") for one in states)
     log, sieved = None, None
     if mined is not None:
-        log, sieved = _read_log(mined, settled_keys(states), now, has_candidates=has_candidates)
+        log, sieved = _read_log(mined, states, now, has_candidates=has_candidates)
+    damaged = map(printable, damaged_files(workspace))
     since = datetime.combine(window(now.date()).since, time(), UTC)
     status = Status(
         generated_at=now,
@@ -107,15 +104,13 @@ def read_status(
         effects=effects.effects,
         measured=_measured(workspace, states),
         how_to_record=how_to_record(workspace),
-        notes=(*notes, *filter(None, [effects.problem]), *unread, *map(printable, damaged_files(workspace))),
+        notes=(*notes, *filter(None, [effects.problem]), *judgments.skipped_lines(), *damaged),
     )
     return replace(status, alarms=find_alarms(status))
 
 
 def _reached(workspace: Workspace, since: datetime) -> dict[str, bool]:
     """Whether lines reached the model when they were last checked."""
-    if not workspace.reach_file.exists():
-        return {}
     from coreloop.promote.reach import read_reaches
 
     return read_reaches(workspace.reach_file, since=since)
@@ -123,8 +118,6 @@ def _reached(workspace: Workspace, since: datetime) -> dict[str, bool]:
 
 def _measured(workspace: Workspace, states: Sequence[Standpoint]) -> "tuple[Measurement, ...]":
     """What a model did with the lines that are still to be decided on."""
-    if not workspace.measured_file.exists():
-        return ()
     from coreloop.promote.measure.measurement import newest_by_key
 
     shown = {one.key for one in states if one.state in {*UNDECIDED, ProposalState.OPEN}}
@@ -147,14 +140,17 @@ def read_stability_gates(workspace: Workspace, *, now: datetime) -> Stability:
 
 
 def _read_log(
-    mined: Mined, settled: frozenset[str], now: datetime, *, has_candidates: bool
+    mined: Mined, states: Sequence[Standpoint], now: datetime, *, has_candidates: bool
 ) -> tuple[Log, Sieved | None]:
-    """Read the log and, if enough records have produced no candidate, the result of the gates."""
+    """Read the log and, if enough records have produced no candidate, what `pattern` would propose."""
     log = read_log(mined.files, today=now.date())
     log = replace(log, failing=_named(log.failing, mined.workspace))
     if has_candidates or log.n_in_window < ENOUGH or log.n_days < 2:  # refine waits for a second day
         return log, None
-    return log, sieve(mined.files, known=settled, today=now.date())
+    found = propose(mined, log.days, now=now, states=states)
+    n_proposed = sum(one.suggested_append is not None for one in found.document.candidates)
+    fell = {**found.search.dropped, "no_text": len(found.document.candidates) - n_proposed}
+    return log, Sieved(n_proposed, fell)
 
 
 def _named(failing: tuple[Failing, ...], workspace: Workspace) -> tuple[Failing, ...]:

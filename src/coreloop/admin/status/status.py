@@ -135,8 +135,8 @@ def waiting(states: Iterable[Standpoint]) -> list[Proposed]:
 
 
 def command_for(verb: str, proposed: Proposed) -> str:
-    """Return the command that promotes or measures all lines about a tool, or a sequence alone."""
-    if isinstance(proposed.entry, Statement):
+    """The command that promotes or measures all lines about a tool, or a sequence or an older line alone."""
+    if isinstance(proposed.entry, Statement) and proposed.is_listed:
         return f"dartlab-coreloop {verb} --tool {shlex.quote(proposed.entry.tool)}"
     path = shlex.quote(os.path.relpath(proposed.path or ""))
     return f"dartlab-coreloop {verb} --candidate {path} --id {proposed.id}"

@@ -1,8 +1,8 @@
 """A run that a coding agent drives: how it is opened, what it knows, and what its plan still lacks."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -13,13 +13,9 @@ from coreloop.answer.research.research_state import fold as fold_research
 from coreloop.base.errors import GitError, UsageError
 from coreloop.base.git.repository import Repository
 from coreloop.base.messages import in_language_of
-from coreloop.base.project.workspace import Workspace
 from coreloop.runs.driver.driven_run import DRIVEN, DrivenState
 from coreloop.runs.kinds import Kind, register_kind
-from coreloop.runs.limits import Limits, Mode
-from coreloop.runs.manage import begin_run
 from coreloop.runs.state import AGENT, State
-from coreloop.runs.stores.store import Store
 
 BEGAN: Final = "began"  # name of the event beside those of a research
 # Of a source's text that stays in the state; the whole text is in the run's events.
@@ -74,11 +70,11 @@ def fold(known: AgentKnowledge, name: str, data: Any) -> None:
 
 def is_complete(state: State) -> bool:
     """Whether what was planned was done, once all sub-questions are settled. A person may waive all of it."""
-    return all(part.is_waived for part in state.counted) or not left_to_do(state)
+    return all(part.is_waived for part in state.counted) or not any(left_to_do(state))
 
 
-def left_to_do(state: State) -> list[str]:
-    """Return what of the plan is still to be done before answers complete the run, a line each.
+def left_to_do(state: State) -> Iterator[str]:
+    """Yield what of the plan is still to be done before answers complete the run, a line each.
 
     A plan has at least `LEAST_PARTS` sub-questions that count, none of them is disputed, and a query of each
     of its intents was executed. Nothing completes an exhaustive run.
@@ -87,16 +83,14 @@ def left_to_do(state: State) -> list[str]:
     executed = {search.query for search in state.search_history}
     planned = {query.intent for query in known.plan_queries}
     done = {query.intent for query in known.plan_queries if query.query in executed}
-    lines = []
     if sum(part.text in known.planned for part in state.counted) < LEAST_PARTS:
-        lines.append(tell("plan at least {number} sub-questions", number=LEAST_PARTS))
+        yield tell("plan at least {number} sub-questions", number=LEAST_PARTS)
     for intent in sorted(planned - done):
-        lines.append(tell("execute a chosen query with the intent {intent}", intent=intent))
+        yield tell("execute a chosen query with the intent {intent}", intent=intent)
     for part in sorted(disputed(state)):
-        lines.append(tell("settle the contradiction about {part}", part=part))
+        yield tell("settle the contradiction about {part}", part=part)
     if state.mode == "exhaust":
-        lines.append(tell("go on: only a person or a limit ends this run"))
-    return lines
+        yield tell("go on: only a person or a limit ends this run")
 
 
 def disputed(state: State) -> set[str]:
@@ -128,22 +122,6 @@ def to_complete(state: State) -> list[str]:
 def trust_in(read: ReadSource) -> str:
     """Return where the text of a source comes from: fetched, local, or given by the agent."""
     return _TRUST.get(read.source.provider, "given")
-
-
-def open_run(
-    workspace: Workspace, store: Store, question: str, *, mode: Mode, limits: Limits, now: datetime
-) -> str:
-    """Open a new run that an agent drives; returns its id."""
-    return begin_run(
-        workspace,
-        store,
-        question,
-        kind=AGENT,
-        mode=mode,
-        limits=limits,
-        first=opening_events(workspace.root),
-        now=now,
-    )
 
 
 def opening_events(root: Path) -> list[tuple[str, Any]]:

@@ -9,7 +9,7 @@ from coreloop.answer.agent.agent_state import LEAST_PARTS, agent_knowledge, disp
 from coreloop.answer.research.asking import SEMANTIC_FINDINGS
 from coreloop.answer.research.findings import Hypothesis
 from coreloop.answer.research.next_queries import MAX_CONVERGED, MAX_PARTS, converge
-from coreloop.answer.research.reflect import SURE_OVER, TOOLS, tool_for
+from coreloop.answer.research.reflect import tool_for
 from coreloop.answer.research.research_state import COUNTER_EVIDENCE, PLANNED, PlanQuery, knowledge_of
 from coreloop.base.messages import in_language_of
 from coreloop.base.validation import fields_of
@@ -267,8 +267,7 @@ def layer_due(state: State) -> dict[str, Any]:
     """Return the layer of reflection of the next iteration, its fields, and the tool that fits."""
     tell, knowledge = in_language_of(state.question), knowledge_of(state)
     fields, what = _LAYERS[state.iteration % len(_LAYERS)]
-    is_sure = any(one.confidence > SURE_OVER for one in knowledge.focus)
-    tool = TOOLS["sure"] if is_sure else tool_for(state, knowledge)
+    tool = tool_for(state, knowledge)
     return {"do": f"{tell(_SITUATION)}. {tell(what)}.", "fields": ["situation", *fields], "tool": tell(tool)}
 
 

@@ -17,7 +17,7 @@ from coreloop.answer.agent.plan import order_of, require_order
 from coreloop.answer.research.findings import Finding
 from coreloop.answer.research.reflect import Change, add_findings, noted, weigh, with_new
 from coreloop.answer.research.research_state import DROPPED, READ, REFLECTED, THOUGHT, Dropped, ReadSource
-from coreloop.answer.research.run_searches import origin_of
+from coreloop.answer.research.run_searches import WEB, origin_of
 from coreloop.answer.research.verify import REJECTED, is_rejected, source_number
 from coreloop.answer.search.extract.document import MAX_CHARS, Unreadable, clean_text
 from coreloop.answer.search.extract.kinds import MAX_FILE_BYTES, document_of
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from coreloop.answer.search.page import PageReader
 
 SHOWN_CHARS: Final = 6_000  # of a source at once; about 1,500 tokens, so that five sources fit an iteration
-_WEB: Final = ("http://", "https://")
 
 
 class Shown(NamedTuple):
@@ -118,7 +117,7 @@ def read_source(
     if place.isdecimal():
         return _shown(_stored(store, state, int(place)), "", query, start)
     require_going(state)
-    if place.startswith(_WEB):
+    if place.startswith(WEB):
         answer = pages.read(place, SearchLimits())
         found = answer.sources[0] if isinstance(answer, Found) else None
         note = "nothing to read there" if isinstance(answer, Empty) else getattr(answer, "reason", "")
@@ -128,7 +127,7 @@ def read_source(
         raise UsageError(
             f"{place}: {note}; nothing was stored. If your own tools can read it, give their text by --text"
         )
-    source = found or _source(place, "web" if place.startswith(_WEB) else "text", clean_text(text or ""), now)
+    source = found or _source(place, "web" if place.startswith(WEB) else "text", clean_text(text or ""), now)
     return _shown(_keep(store, run_id, source, now), note, query, start)
 
 
@@ -231,24 +230,24 @@ _MOST_SENTENCES: Final = 6  # of a quote; a longer one stays as it is
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedIteration:
-    """What comes of a report.
+    """What comes of an iteration.
 
     Attributes
     ----------
     state : State
-        After it.
+        After it was committed.
     iteration : int
         Its number.
     unbelieved : tuple of Dropped
-        What is not believed, and why.
+        What of an agent's report is not believed, and why.
     failures : tuple of PastFailure
         If the run is stuck: what failed in similar situations, and what solved it.
     """
 
     state: State
     iteration: int
-    unbelieved: tuple[Dropped, ...]
-    failures: tuple[PastFailure, ...]
+    unbelieved: tuple[Dropped, ...] = ()
+    failures: tuple[PastFailure, ...] = ()
 
 
 def record_iteration(

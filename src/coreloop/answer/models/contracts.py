@@ -167,11 +167,8 @@ def json_schema(contract: type[Contract]) -> dict[str, Any]:
     """Build the JSON Schema (2020-12) of a contract; its root is an object, as endpoints require."""
     parts = msgspec.json.schema(contract)["$defs"]
     root = parts.pop(contract.__name__)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **root,
-        **({"$defs": parts} if parts else {}),
-    }
+    defs = {"$defs": parts} if parts else {}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, **defs}
 
 
 class NumberedSource(Contract, frozen=True):

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 import orjson
 
-from coreloop.answer.models.contracts import Contract, ErrorDetail, ErrorResponse, json_schema
+from coreloop.answer.models.contracts import Contract, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Model, Reply, Usage
 from coreloop.base.errors import ModelError, UsageError
 from coreloop.base.project.settings import Endpoint, PriceSettings, Settings
@@ -113,12 +113,6 @@ def _all_failed(errors: Sequence[ModelError], used: Usage) -> ModelError:
         retry_after_s=min((error.retry_after_s for error in errors if error.retry_after_s), default=None),
         usage=used,
     )
-
-
-def error_response(error: ModelError) -> ErrorResponse:
-    """Describe a failure as the contract that callers of the service know."""
-    detail = ErrorDetail(type=error.kind, message=str(error), retryable=error.is_retryable)
-    return ErrorResponse(error=detail)
 
 
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")  # {AZURE_OPENAI_ENDPOINT}/openai/v1

@@ -14,9 +14,8 @@ import orjson
 
 from coreloop.answer.models.contracts import CallReply, Contract, json_schema
 from coreloop.answer.models.model import CallLimits, Message, Reply, Usage
-from coreloop.answer.search.services import retry_after_s
 from coreloop.base.errors import ModelError
-from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
+from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest, retry_after_s
 from coreloop.base.project.settings import Endpoint, PriceSettings
 from coreloop.base.text import printable
 

@@ -195,10 +195,9 @@ def read_notice(deps: Deps, message_id: str) -> Notice:
 
 def _reject(deps: Deps, answered: State, reason: str, now: datetime) -> None:
     """Keep the sentence that begins the reason, or has most of its words, so that it does not come back."""
-    last = knowledge_of(answered).attempts[-1]
-    shares = {text: len(term_set(reason) & term_set(text)) for text in (*last.sentences, *last.quoted)}
-    meant = sorted(shares, key=lambda text: (not reason.startswith(text), -shares[text]))[:1]
-    deps.tables.reject(answered.question, [without_citations(text) for text in meant], reason=reason, now=now)
+    said, words = map(without_citations, knowledge_of(answered).attempts[-1].said), term_set(reason)
+    meant = sorted(said, key=lambda text: (not reason.startswith(text), -len(words & term_set(text))))[:1]
+    deps.tables.reject(answered.question, meant, reason=reason, now=now)
 
 
 def _mending_run(deps: Deps, answered: State, reason: str, now: datetime) -> str:

@@ -149,9 +149,8 @@ def _compare(deps: Deps, snapshot: Snapshot, lacking: Sequence[str]) -> GateRead
     before = next((other for other in kept if other.day < snapshot.day), None)
     deps.tables.put_snapshot(snapshot)
     reason = _DROPS[snapshot.gate] if before and has_fallen(snapshot, before) else None
-    return GateReading(
-        now=snapshot, before=before, worst=tuple(Counter(lacking).most_common(_WORST)), signal=reason
-    )
+    worst = tuple(Counter(lacking).most_common(_WORST))
+    return GateReading(now=snapshot, before=before, worst=worst, signal=reason)
 
 
 def _raise(deps: Deps, reason: Reason, worst: str, files: Sequence[File], now: datetime) -> None:

@@ -209,9 +209,8 @@ def evidence_of_file(root: Path, location: str, question: str, *, now: datetime)
         With a time zone.
     """
     file, document = file_at(root / location, location), read_document(root / location, location)
-    if isinstance(document, Unreadable):
-        return None
-    asked, passages = term_set(question), split_passages(document)
+    passages = () if isinstance(document, Unreadable) else split_passages(document)
+    asked = term_set(question)
     best = max(passages, key=lambda part: len(asked & term_set(f"{part.heading}\n{part.text}")), default=None)
     if best is None:
         return None

@@ -18,7 +18,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.postgres import project_database
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.text import printable
-from coreloop.observe.judgments import HumanVerdict, take_back_verdict, user_verdict
+from coreloop.observe.judgments import USER, HumanVerdict, VerdictLetter, take_back_verdict
 from coreloop.runs.clock import new_ulid
 from coreloop.runs.duplicates import QueryHistory, Search
 from coreloop.runs.kinds import kind_named, register_kind
@@ -367,6 +367,13 @@ class RepairStore:
         """Return the answers that ended since a time, in order."""
         return self._select(AnswerRow, "SELECT * FROM answers WHERE ended_at >= ? ORDER BY ended_at", since)
 
+    def asked(self) -> tuple[int, int]:
+        """Return how many answers ended, and how many gaps are open."""
+        counts = "SELECT (SELECT count(*) FROM answers), count(*) FROM knowledge_gaps WHERE closed_at IS NULL"
+        with self._database.reading():
+            answers, gaps = self._database.rows(counts)[0]
+        return answers, gaps
+
     def forget_answer(self, run_id: str, question: str) -> None:
         """Remove what people said of an answer, its row, and the gaps of its question."""
         for statement, value in (
@@ -416,8 +423,14 @@ def _new_id(now: datetime) -> str:
 
 def judgment_of(feedback: Feedback) -> HumanVerdict:
     """Return feedback as the verdict that the slow loop reads."""
-    is_good, at = feedback.kind == "up", feedback.created_at
-    return user_verdict(feedback.message_id, is_good=is_good, cause=feedback.reason or None, at=at)
+    return HumanVerdict(
+        id=feedback.message_id,
+        key=None,
+        verdict=VerdictLetter.PASS if feedback.kind == "up" else VerdictLetter.CAUTION,
+        cause=feedback.reason or None,
+        judged_at=feedback.created_at,
+        judged_by=USER,
+    )
 
 
 def _forget(workspace: Workspace, state: State, address: str) -> None:

@@ -55,7 +55,7 @@ class AnswerSource:
     line : int or None
         Where the passage begins in a file.
     published : str or None
-        As exactly as it is known: ``2026-04-25``, ``2026 Q2``; None if unknown.
+        As `coreloop.answer.search.provider.Source` has it.
     """
 
     id: str
@@ -396,11 +396,7 @@ def committed(state: State) -> None:
     """Keep the active hypotheses and the next actions of the iteration that was just committed."""
     known = state.of_kind
     assert isinstance(known, names.Knowledge), state.kind
-    aim = {
-        "iteration": state.iteration,
-        "active_hypotheses": known.active_hypotheses,
-        "next_actions": state.next_actions,
-    }
+    aim = fields_of(known, "active_hypotheses") | fields_of(state, "iteration", "next_actions")
     known.aims = [*known.aims, aim][-WORKING_ITERATIONS:]
 
 

@@ -90,8 +90,7 @@ def ask(run: Run, ladder: Ladder, prompt: str, material: Material, schema: type[
         try:
             return ladder.complete(messages, schema, limits, make).value
         except ModelError as error:
-            failures.append(error)
-        last = failures[-1]
+            failures.append(last := error)
         asked_s = last.retry_after_s or wait_s
         is_late = time.monotonic() + asked_s >= ends_at
         if ladder.is_optional or not last.is_retryable or last.kind == "malformed" or is_late:

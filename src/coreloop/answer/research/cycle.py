@@ -181,11 +181,10 @@ def _turn(run: Run) -> None:
 
 def _other_angle(state: State, strategy: tuple[str, ...]) -> list[names.PlanQuery]:
     """Return queries for the open sub-questions, turned the way of a strategy."""
-    open_parts = [part.text for part in state.sub_questions if part.is_open and part.text != names.AGAINST]
+    parts = [part.text for part in state.sub_questions if part.is_open and part.text != names.AGAINST]
     number = state.iteration + 1
     searched = [search.query for search in state.search_history]
-    texts = open_parts or [state.question]
-    turned = (next_queries.angled(text, reversed(strategy), searched) for text in texts)
+    turned = (next_queries.angled(text, reversed(strategy), searched) for text in parts or [state.question])
     return [names.PlanQuery(text, "other angle", number) for text in turned]
 
 
@@ -225,7 +224,8 @@ def write_answer(
         return replace(found, verdict="nothing said so"), fault if checked.dropped else missed
     if not checked.sentences:
         return answer_from(run.state, checked), missed
-    apart = [grounds.sources[number - 1] for pair in found.differing for number in pair.sources]
+    sides = {number for pair in found.differing for number in pair.sources}
+    apart = [read for read in found.cited if read.number in sides]
     cited = {read.number: read for read in (*checked.cited, *apart)}
     return replace(checked, cited=tuple(cited.values()), differing=found.differing), None
 

@@ -44,32 +44,31 @@ def like_sessions(question: str, store: Store, *, kind: str = KIND) -> tuple[Lik
     return tuple(sorted(likes, key=lambda like: -like.score)[:MAX_LIKE])
 
 
-def named_session(store: Store, name: str | None) -> str:
-    """Return the id of a research: the given one, or the newest for None and ``last``.
+def named_session(store: Store, name: str) -> str:
+    """Return the id of a research: the given one, or the newest for ``last``.
 
     Raises
     ------
     RunNotFoundError
         There is no research.
     """
-    if name not in {None, "last"}:
-        return str(name)
+    if name != "last":
+        return name
     rows = store.runs(kind=KIND, limit=1)
     if not rows:
         raise RunNotFoundError("the project has no research yet; ask a question first")
     return rows[0].run_id
 
 
-def read_session(store: Store, name: str | None) -> State:
-    """Read the state of a research, or of the newest.
+def read_session(store: Store, run_id: str) -> State:
+    """Read the state of a research.
 
     Raises
     ------
     RunNotFoundError
         There is no such research.
     """
-    run_id = named_session(store, name)
-    folding, _ = load_run(store, run_id)
-    if folding.state.kind != KIND:
-        raise RunNotFoundError(f"run {run_id} is no research, but {folding.state.kind}; see runs show")
-    return folding.state
+    state = load_run(store, run_id)[0].state
+    if state.kind != KIND:
+        raise RunNotFoundError(f"run {run_id} is no research, but {state.kind}; see runs show")
+    return state

@@ -154,15 +154,6 @@ def _sourced(finding: tags.Finding, knowledge: names.Knowledge) -> tags.SourcedT
     return tags.SourcedText(finding.text, finding.sources, max(dates, key=last_day, default=None))
 
 
-# A situation, the most pressing first, and the tool of thought for it.
-TOOLS: Final = {
-    "stuck": "first principles",
-    "contradiction": "Bayes",
-    "sure": "falsification",
-    "overload": "Occam's razor",
-    "innovation": "TRIZ",
-    "new": "SCAMPER",
-}
 _INVENTS: Final = re.compile(r"\b(?:invent|improve|innovat|redesign)|발명|개선|혁신", re.IGNORECASE)
 SURE_OVER: Final = 0.8  # as the specification has it: above it a belief counts as sure
 _OVERLOAD_SOURCES: Final = 30  # chosen: as many as the specification keeps findings
@@ -200,16 +191,16 @@ def reflect(run: Run, ladder: Ladder, rejected: frozenset[str]) -> None:
 
 
 def tool_for(state: State, knowledge: names.Knowledge) -> str:
-    """Return the tool of thought that fits the situation."""
+    """Return the tool of thought that fits the situation, the most pressing first."""
     if next_queries.is_stuck(state, knowledge):
-        return TOOLS["stuck"]
+        return "first principles"
     if knowledge.contradictions_found:
-        return TOOLS["contradiction"]
-    if state.confidence > SURE_OVER:
-        return TOOLS["sure"]
+        return "Bayes"
+    if max(state.confidence, *(one.confidence for one in knowledge.focus), 0.0) > SURE_OVER:
+        return "falsification"
     if len(knowledge.sources) > _OVERLOAD_SOURCES:
-        return TOOLS["overload"]
-    return TOOLS["innovation"] if _INVENTS.search(state.question) else TOOLS["new"]
+        return "Occam's razor"
+    return "TRIZ" if _INVENTS.search(state.question) else "SCAMPER"
 
 
 def _ask(
@@ -248,17 +239,13 @@ def _finding(
     """Build a finding; one from a search for counter-evidence answers that sub-question, too."""
     ids = {name: part.id for part in state.sub_questions for name in (part.text, part.id)}
     against = {query.query for query in knowledge.plan_queries if query.intent == names.COUNTER_EVIDENCE}
-    is_against = any(read.query in against for read in knowledge.sources_of(sources))
-    named = [
-        name
-        for name in (*reported.answers, names.AGAINST)
-        if name in ids and (name != names.AGAINST or is_against)
-    ]
+    if not any(read.query in against for read in knowledge.sources_of(sources)):
+        ids.pop(names.AGAINST, None)
     return tags.Finding(
         text=claim,
         sources=sources,
         iteration=state.iteration + 1,
-        answers=tuple(dict.fromkeys(ids[name] for name in named)),
+        answers=tuple(dict.fromkeys(ids[name] for name in (*reported.answers, names.AGAINST) if name in ids)),
     )
 
 

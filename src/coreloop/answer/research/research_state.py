@@ -9,7 +9,7 @@ import msgspec
 from coreloop.answer.models.contracts import Tier
 from coreloop.answer.repair.actions import MAX_REPAIRS, Signal, signal_of
 from coreloop.answer.repair.actions import TYPE as SIGNALLED
-from coreloop.answer.research.findings import MAX_ACTIVE, Contradiction, Finding, Hypothesis
+from coreloop.answer.research.findings import MAX_ACTIVE, Contradiction, Finding, Hypothesis, citation_marks
 from coreloop.answer.search.provider import Source
 from coreloop.base.errors import UsageError
 from coreloop.runs.limits import AnswerReserve, Limits
@@ -273,6 +273,13 @@ class Attempt:
     found: dict[str, int] = field(default_factory=dict)
     problem: str = ""
     failure: str = ""
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """What a person may reject: its sentences and both sides of what differs, with citations."""
+        sides = (side for pair in self.differing for side in (pair.b, pair.a))
+        cited = (f"{side.text} {citation_marks(side.sources)}" for side in sides)
+        return tuple(dict.fromkeys((*self.sentences, *self.quoted, *cited)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from coreloop.answer.research import research_state as names
 from coreloop.answer.research.asking import time_left
 from coreloop.answer.research.next_queries import FEW, queries_left, reword
 from coreloop.answer.search.extract.text import plain_document, split_passages
+from coreloop.answer.search.index.run import is_excluded
 from coreloop.answer.search.index.search_index import entry_named, find_declared, is_named
 from coreloop.answer.search.provider import Blocked, Empty, Found, SearchAnswer, SearchLimits, Source
 from coreloop.answer.text.terms import term_set
@@ -90,7 +91,8 @@ def find_sources(
     answer = deps.provider.search(words or query, limits)
     called = find_declared(index, query, _DECLARED) if is_local else []
     fields = find_declared(index, query, _DECLARED, is_schema=True) if is_local else []
-    injected = deps.tables.evidence_for(question or query, deps.workspace.root)
+    evidence = deps.tables.evidence_for(question or query, deps.workspace.root)
+    injected = [source for source in evidence if not is_excluded(deps.workspace, source.location)]
     passages = answer.sources if isinstance(answer, Found) else ()
     named = [symbol for symbol in called if is_named(symbol, query)]
     found: list[tuple[Origin, Source]] = [
@@ -146,7 +148,7 @@ _KEPT: Final = 2  # sources of an iteration, and those that are left for other q
 _MOST_READ: Final = 10
 # A search that has begun is let end, with what it has; a page of this machine's network takes less.
 _LEAST_S: Final = 1.0
-_WEB: Final = ("http://", "https://")
+WEB: Final = ("http://", "https://")
 
 
 def execute(run: Run, deps: Deps, queries: Sequence[names.PlanQuery], strategy: tuple[str, ...]) -> int:
@@ -200,7 +202,7 @@ def read_pages(
 
     def read(place: int, snippet: tuple[Source, str]) -> tuple[Source, str]:
         source, query = snippet
-        if source.start is not None or not source.location.startswith(_WEB):
+        if source.start is not None or not source.location.startswith(WEB):
             return snippet  # a passage of a file
         key = f"{run.state.iteration + 1}-{place}"
         page = search_step(run, PAGE, key, lambda: _read_page(reader, source, query, limits))
@@ -295,7 +297,7 @@ def sources_now(state: State) -> int:
 
 def identity(source: Source) -> str:
     """A page is one source; a file has several passages."""
-    is_page = source.location.startswith(_WEB)
+    is_page = source.location.startswith(WEB)
     return source.location if is_page else f"{source.location}#{source.hash[:16]}"
 
 

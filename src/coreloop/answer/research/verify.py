@@ -88,7 +88,7 @@ def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
         verdict="nothing said so" if unsaid else "says so",
         unsaid=tuple(unsaid) if quotes else (),
         sentences=tuple(dict.fromkeys(f"{quote.text} [{quote.sources[0]}]" for quote in quotes)),
-        cited=tuple(sources[number - 1] for number in cited if number <= len(sources)),
+        cited=tuple(replace(sources[n - 1], source=texts[n - 1]) for n in cited if n <= len(sources)),
         passages=tuple(marks.get(number, MarkedPassage(number)) for number in shown),
         differing=differing,
     )
@@ -96,9 +96,9 @@ def quoted(attempt: Attempt, grounds: Grounds) -> Attempt:
 
 def reorder(grounds: Grounds) -> Grounds:
     """Number the sources as `quoted` shows them: from 1."""
-    shown = quoted(Attempt(number=0), grounds).cited
-    every = dict.fromkeys(read.source for read in (*shown, *grounds.sources))
-    return replace(grounds, sources=numbered(every))
+    shown = {read.number: read.source for read in quoted(Attempt(number=0), grounds).cited}
+    every = shown | {read.number: read.source for read in grounds.sources if read.number not in shown}
+    return replace(grounds, sources=numbered(every.values()))
 
 
 def _judged(part: str, sources: list[Source], grounds: Grounds, counts: Counts) -> list[Hit]:
@@ -120,7 +120,8 @@ def _dated(source: Source, hit: Hit, grounds: Grounds) -> Source:
     if source.published or not (grounds.workspace and source.line) or source.type == "pdf":
         return source
     first, last = (source.line + source.text.count("\n", 0, place) for place in (hit.start, hit.end))
-    return replace(source, published=author_date(grounds.workspace.root / source.location, first, last))
+    day = author_date(grounds.workspace.root / source.location, first, last)
+    return replace(source, published=day and f"{day}, git")
 
 
 def is_rejected(text: str, rejected: frozenset[str]) -> bool:

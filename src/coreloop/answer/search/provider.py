@@ -24,7 +24,8 @@ class Source:
     retrieved_at : datetime
         With a time zone.
     published : str or None
-        As exactly as it is known: ``2026-04-25``, ``2026-04``, ``2026 Q2`` or ``2026``; None if unknown.
+        As exactly as it is known: ``2026-04-25``, ``2026-04``, ``2026 Q2`` or ``2026``; of lines without a
+        date ``2026-04-25, git``; None if unknown.
     start : int or None
         Where the passage begins in the text of the file or page, in characters; None for a text that is the
         provider's own, such as a snippet.

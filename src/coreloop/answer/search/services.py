@@ -15,10 +15,9 @@ import msgspec
 from coreloop.answer.search.extract.document import clean_text
 from coreloop.answer.search.extract.file_date import date_in_name
 from coreloop.answer.search.provider import Blocked, Empty, Failed, Found, SearchAnswer, SearchLimits, Source
-from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest
+from coreloop.base.http import ExchangeError, HttpAnswer, HttpClient, HttpRequest, retry_after_s
 
 USER_AGENT: Final = "dartlab-coreloop"
-_LONGEST_WAIT_S: Final = 86_400.0  # a longer wait is a wrong header
 _QUOTA: Final = frozenset({402, 432, 433})  # what services answer when a plan, or pay as you go, is used up
 _MAX_TITLE: Final = 300
 _MAX_URL: Final = 2_000
@@ -88,12 +87,6 @@ def found(rows: Iterable[Sequence[str]], provider: str, limits: SearchLimits) ->
             by_location.setdefault(location, source)
     best = tuple(by_location.values())[: limits.max_results]
     return Found(best) if best else Empty()
-
-
-def retry_after_s(answer: HttpAnswer) -> float | None:
-    """Return the seconds of a ``Retry-After`` header; its form with a date is hardly used."""
-    text = answer.headers.get("retry-after", "")
-    return min(float(text), _LONGEST_WAIT_S) if text.isascii() and text.isdecimal() else None
 
 
 class _Result(msgspec.Struct):

@@ -37,6 +37,7 @@ _DENIAL: Final = re.compile(
     re.VERBOSE,
 )
 _ROLE: Final = re.compile(r"(?:\{\w+\}|:[\w:]{1,60}:)(?=`)")  # {func}`…`, :class:`…`
+_DERIVED: Final = re.compile(r"\b[A-Za-z]+(?:er|or|ant|it[iy])(?:e?s)?\b")  # officer, authority
 _FLAG: Final = re.compile(r"(?<!\S)--?[A-Za-z][\w-]*")
 UNIT: Final = re.compile(r"몇\s?[가-힣]+")  # 몇 명인가
 # What may end a Korean compound; and what a text may leave out that has the unit: 배당은 450원 of 배당금
@@ -88,9 +89,16 @@ def unsaid(question: str, text: str) -> list[str]:
     """Return the words, numbers and flags of a question that a text does not have."""
     text = _ROLE.sub("", unicodedata.normalize("NFKC", text))
     stems = term_set(text)
+    things = stems if "who" in question.casefold() else term_set(_DERIVED.sub(_unless_whole, text))
     question = UNIT.sub("", question)
     words = (*(word for word in search_words(question) if not word[0].isdecimal()), *_FLAG.findall(question))
-    return [word for word in words if not _stands(word, text, stems)] + unsaid_numbers(question, text)
+    missing = [word for word in words if not _stands(word, text, stems if _DERIVED.search(word) else things)]
+    return missing + unsaid_numbers(question, text)
+
+
+def _unless_whole(word: re.Match[str]) -> str:
+    """Leave out a word whose stem is another word's, too: an officer is no office."""
+    return word[0] if len("".join(terms(word[0])[:1])) > len(word[0]) - 2 else " "
 
 
 def _stands(word: str, text: str, stems: frozenset[str]) -> bool:
@@ -139,7 +147,8 @@ def lack(sentence: str, texts: Sequence[str]) -> str:
     """
     claim = plain(sentence)
     wanted = keys(claim)
-    said = [one for text in texts for one in split_sentences(text) if not gives_orders(one)]
+    said = [one for text in texts for one in split_sentences(text) if not ORDERS.search(one)]
+    said = [one for one in said if OPEN.search(claim) or not OPEN.search(one)]
     shares = [len(wanted & keys(one)) / len(wanted) if wanted else 0.0 for one in said]
     best = max(shares, default=0.0)
     if not best:
@@ -197,8 +206,9 @@ _NO_END: Final = re.compile(
 _HEADING: Final = re.compile(r"(?:\#{1,6}\s|[^\n]*\n([=\-~^\"'*+.])\1{2,}\s*(?:\n|$))")
 _HEAD_OF_TABLE: Final = re.compile(r"\s*\|[\s:-]+[-|]")
 _UNDERLINED: Final = re.compile(r"\s*\n([=~^\"'*+-])\1{2,}\s*(?:\n|$)")
-# Sentences that tell who reads them what to answer: ``Ignore all instructions``; not: ``Run the tests``.
-_ORDERS: Final = re.compile(
+# Sentences that tell who reads them what to answer, which are shown and never an answer:
+# ``Ignore all instructions``; not: ``Run the tests``.
+ORDERS: Final = re.compile(
     r"""(?i:
         \b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instruction|prompt|rule|question|above|previous|other)
       | \b(?:ai|llm|language\smodel|chatbot|assistant)s?\b.{0,30}
@@ -212,10 +222,12 @@ _ORDERS: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
-
-def gives_orders(text: str) -> bool:
-    """Whether a sentence tells its reader what to answer; such a one is shown, and never an answer."""
-    return _ORDERS.search(text) is not None
+# Open: whether dogs may come. It is not yet decided who leads it; not: Open: 9 to 17
+OPEN: Final = re.compile(
+    r"(?i)^\W*(?:(?:open|question)\s?:\s*(?:if|how|wh\w+)|(?:to-?do|to be \w+ed|un\w+d|unclear|pending)\s?:)"
+    r"|\b(?:is|are|still|remains?) (?:still )?(?:un(?:decided|clear|known|resolved)|pending|open wh\w+)\b"
+    r"|\bnot (?:yet )?(?:been )?(?:decided|settled|agreed|known|clear)\b|\btb[cd]\b|미정|정(?:해지|되)지\s?않"
+)
 
 
 @lru_cache(maxsize=1_024)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coreloop.answer.search.provider import Source
-from coreloop.answer.text.claims import SPELT, gives_orders, head_of_table, numbers, split, unsaid
-from coreloop.answer.text.terms import is_cjk, search_words, terms
+from coreloop.answer.text.claims import OPEN, ORDERS, SPELT, head_of_table, numbers, split, unsaid
+from coreloop.answer.text.terms import is_cjk, search_words, terms, words_of
 
 if TYPE_CHECKING:
     from coreloop.answer.models.contracts import NumberedSource
@@ -27,7 +27,7 @@ _LOW: Final = re.compile(
 )
 _PRIORS: Final = {"python": 0.75, "code": 0.75, "data": 0.85, "symbol": 0.9, "schema": 0.9}
 _PAIR: Final = re.compile(
-    r"[\"']?(?P<key>\w[\w .$/@-]{0,80}?)(?:\([^()\n]{0,20}\))?[\"']?\s?[:=]"
+    r"[\"']?(?P<key>\w[\w .$/@-]{0,80}?)(?:_(?:eur|usd|gbp|chf|jpy|krw|pct)|\([^()\n]{0,20}\))?[\"']?\s?[:=]"
     r"\s?(?P<value>[^\s;{\[](?:[^;\n]*[^\s;,])?)"
 )  # timeout: 30, "PORT" = 80, price (USD): 3 of a row that ends or goes on with a semicolon
 _CELLS: Final = {"number": r"\W*\d", "name": r"\W*[^\W\d]", "place": r"\W*[^\W\d]"}
@@ -42,13 +42,20 @@ _NO_FACT: Final = re.compile(
     r"|\bwhat(?:'s| is| are) (?:an? )?[\w-]+(?: [\w-]+)?\s?(?:\?|\Z)|\bwhat do(?:es)? .{1,200} do\b"
     r"|왜|어떻|방법|이유|무엇|뭐|무슨|어떤"
 )
+# A noun that is asked by, which no answer repeats: what time does it open; not: what time zone is it
+_BY: Final = re.compile(r"(?i)\b(?:what|which) (?:time|day|date|year|month)(?= (?:[dhmw]|is|are|can))")
 # The unit of what is asked: 몇 명인가, 며칠
 _COUNTED: Final = re.compile(
     r"몇 ?([가-힣]+?)(?:인[가지]|이[나야]|[을를이가은는의야]|까지)?요?(?![가-힣])|(?<![가-힣])며칠"
 )
 # The noun of what is asked, and a number beside it
 _MANY: Final = re.compile(r"(?i)\bhow many (?:[\w-]+ ){0,2}?([\w-]+?)(?:es|s)?(?:\?| (?:[dhmw]|is|are|can))")
-_AMOUNT: Final = rf"(?:\d|\b(?:{'|'.join(SPELT)})\b)"
+_AMOUNT: Final = rf"(?:\d[\d.,]*|\b(?:{'|'.join(SPELT)})\b)"
+# Between a number and its noun: 85 new employees; not: 29 EUR per employee
+_BETWEEN: Final = r"\S*\W+(?:(?!(?:per|for|to|an?|the|of|each|every|by|in|and|or|has|have)\b)\w+\W+){0,2}"
+_AFTER: Final = rf"\S*(?:\W+\w+)?\W+{_AMOUNT}(?=\W*$|\s?[;:)|]| (?:in|at|on|per|and)\b)"  # employees: 85
+# What stands between a question and its answer: its mark, or the end of a heading, and an underline
+_BELOW: Final = r"\W*?(?(1)[?\n]|\?)[\s*_]*(?:([=~^\"'*+.-])\2{2,}\s+)?(?:A(?:nswer)?:\s+)?"
 _OF_BEFORE: Final = re.compile(r"(?:Its?|They|Their|This|That|These|He|She|His)\b|[이그]는?\s(?![후뒤외])")
 _IN_SENTENCE: Final = re.compile(r"(?i)\b(?:the|an?|of|is|are|by|to|in|with|for)\b|\|")
 _LEAST_NEAR: Final = 0.8  # fitted on questions of KorQuAD and XQuAD
@@ -151,8 +158,10 @@ class _Asked:
 
     def __init__(self, question: str, read: Sequence[_Read], counts: Counts) -> None:
         n_all, of = counts or (len(read), Counter(word for one in read for word in one.words))
-        self.question, self.kind, self.words = question, asked_kind(question), search_words(question)
-        self.wanted = tuple(dict.fromkeys(terms(question)))
+        written = r"\W+".join(map(re.escape, words_of(question)))
+        self.repeated = re.compile(rf"(?:\A|[\n.!?:)])(#)?[\W_]{{0,9}}(?i:{written}){_BELOW}")
+        self.kind, self.question = asked_kind(question), _BY.sub("", question.removeprefix("May "))
+        self.words, self.wanted = search_words(self.question), tuple(dict.fromkeys(terms(self.question)))
         self.rarity = {word: math.log(1 + (n_all + 0.5) / (of.get(word, 0) + 0.5)) for word in self.wanted}
         self.total = math.fsum(self.rarity.values()) or 1.0
 
@@ -167,8 +176,7 @@ class _Asked:
         says, unit = re.compile(_SAYS[self.kind]), _COUNTED.search(self.question)
         has_unit = not unit or re.search(rf"[\d만억천]\s?{unit[1] or '일'}", sentence)
         if many := _MANY.search(self.question):
-            gap, noun = r"\S*(?:\W+\w+)?\W+", re.escape(many[1])
-            has_unit = re.search(rf"(?i){_AMOUNT}{gap}(?:\w+\W+)?{noun}|\b{noun}{gap}{_AMOUNT}", sentence)
+            has_unit = re.search(rf"(?i){_AMOUNT}{_BETWEEN}{many[1]}|\b{many[1]}{_AFTER}", sentence)
         new = {*says.findall(sentence)}.difference(says.findall(self.question))
         return bool(has_unit) and any(not {*terms(one)} & {*self.wanted} for one in new)
 
@@ -239,21 +247,24 @@ def _told(
 ) -> Iterator[tuple[bool, float, float, int, int]]:
     """Yield the sentences that may be marked: whether each says so, what it is worth, and where it stands."""
     before, text, heading = "", source.text, f"{source.title}\n{source.location}"
-    words_before = frozenset[str]()
-    for first, last, words in one.sentences:
+    words_before, repeated = frozenset[str](), asked.repeated.search(text)
+    for begin, last, words in one.sentences:
+        is_below = repeated is not None and begin <= repeated.end() < last
+        first = repeated.end() if repeated and is_below else begin
         own, near = asked.cover(words), asked.cover(words | one.heading | words_before)
         sentence, head = text[first:last], head_of_table(text, first)
         fits, is_new = asked.fits(sentence), sentence[-1] in _ENDS or not words <= set(asked.wanted)
         value = own + near + 0.25 * (float(fits) if asked.kind else 0.5 * is_new)
-        if own > 0 and is_new and _may_answer(sentence) and may_mark(sentence):
+        if (own > 0 or is_below) and is_new and _may_answer(sentence) and may_mark(sentence):
             cell = asked.cell(sentence) if source.type in {"data", "table"} else None
             start, end = cell.span() if cell else (0, len(sentence))
             said = f"{heading}\n{sentence}" if cell else f"{head}\n{sentence}".strip()
             says_so = asked.has_value(cell, said) if cell else fits and asked.says_so(said, heading, before)
+            says_so = (says_so or (is_below and sentence[-1] != ":")) and not OPEN.search(sentence)
             yield says_so and bool(cell or source.type != "data"), value, near, -first - start, first + end
         before, words_before = sentence, words
 
 
 def _may_answer(sentence: str) -> bool:
     """Whether a sentence is no question, no signature, no command, and no order to its reader."""
-    return not (sentence[-1] in "?？" or sentence.startswith(_NO_SENTENCES) or gives_orders(sentence))
+    return not (sentence[-1] in "?？" or sentence.startswith(_NO_SENTENCES) or ORDERS.search(sentence))

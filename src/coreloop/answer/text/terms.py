@@ -136,7 +136,7 @@ def _stems(word: str) -> tuple[str, ...]:
     """Return the stem of a Latin word; of an identifier also those of its parts."""
     low = word.casefold().replace("’", "'").removesuffix("'s")
     low = "find" if low == "found" else low  # not: founded
-    if low in _STOP:
+    if low in _STOP and word != "May" and (len(word) == 1 or not word.isupper()):  # IT and US are names
         return ()
     stem = Stemmer.Stemmer("english").stemWord  # a stemmer is not for several threads
     parts = [part.casefold() for part in _CAMEL.split(word) if part]

@@ -22,6 +22,8 @@ API_VERSION: Final = "2022-11-28"
 _PER_PAGE: Final = "100"
 _TRIES: Final = 4  # with pauses of 0.5, 1 and 2 s: longer outages are for the next run
 _BACKOFF_S: Final = 0.5  # doubled with each
+# For example https://example.com/api/v3 and http://[::1]:6006, not https://key@example.com
+_ADDRESS: Final = re.compile(r"(https?)://([\w.-]+|\[[\da-f:]+\])(?::\d+)?(?:/[\w./~-]*)?")
 
 T = TypeVar("T")
 
@@ -229,16 +231,14 @@ def checked_token(token: str) -> str:
     return token.strip()
 
 
-def check_address(base_url: str) -> None:
-    """Raise `UsageError` if an API's address is invalid, or would send the token in the clear elsewhere."""
-    url = urlsplit(base_url)
-    host = url.hostname or ""
-    if url.scheme not in ("http", "https") or not host or url.username is not None:
-        raise UsageError(
-            "GITHUB_API_URL is not the address of an API; use the form https://github.example.com/api/v3"
-        )
-    if url.scheme == "http" and not _is_this_machine(host):
-        raise UsageError(f"GITHUB_API_URL: http would send the token to {host} unencrypted; use https")
+def check_address(base_url: str, name: str = "GITHUB_API_URL", *, has_key: bool = True) -> None:
+    """Raise `UsageError` if an API's address is invalid, or would send a key in the clear elsewhere."""
+    match = _ADDRESS.fullmatch(base_url)
+    if match is None:
+        raise UsageError(f"{name} is not the address of an API; use the form https://example.com/path")
+    host = match[2].strip("[]")
+    if match[1] == "http" and has_key and not _is_this_machine(host):
+        raise UsageError(f"{name}: http would send the token to {host} unencrypted; use https")
 
 
 def checked_repo(repo: str) -> str:

@@ -34,7 +34,7 @@ _DESCRIPTIONS: Final = ("description", "description_override")
 _FUNCTIONS: Final = ("func", "fn", "function", "coroutine", "callback", "handler", "on_invoke_tool", "model")
 _SCHEMAS: Final = ("inputSchema", "input_schema", "parameters", "params_json_schema")
 _MENTION: Final = (
-    rb"[tT]ools?\s*[=(]|TOOLS\s*[=:]|@[\w.]*tool|from_function|"
+    rb"[tT]ools?\s*[=(]|TOOLS\s*[=:]|@[\w.]*tool|from_function|from_defaults|"
     + MOUNTS
     + rb"|input_?schema|inputSchema|json_schema|[\"']parameters[\"']"
 )
@@ -193,6 +193,8 @@ class Source:
         found = self.imports.look_up(path, ast.unparse(value))
         if found is not None and isinstance(found[1], Function):
             return [Definition(found[1].name, found[0], found[1].name, found[1])]
+        if found is not None and (listed := getattr(getattr(found[1], "value", None), "elts", ())):
+            return [one for part in listed for one in self._referred(found[0], part)]
         is_method = isinstance(value, ast.Attribute)
         functions = self._functions or self._defined(path)
         named = [one for one in functions if one.name == last_name(value) and isinstance(one.node, Function)]
@@ -215,12 +217,8 @@ def is_tool_call(call: ast.Call) -> bool:
     """Whether a call makes a tool: ``Tool(f)``, ``StructuredTool.from_function(f)``, ``mcp.tool("x")(f)``."""
     function = call.func
     owner = function.value if isinstance(function, ast.Attribute) else function
-    is_made = isinstance(function, ast.Call) and is_tool_decorator(function)
-    return (
-        is_made
-        or is_tool_decorator(call)
-        or any(last_name(part).endswith("Tool") for part in (function, owner))
-    )
+    is_made = is_tool_decorator(call) or is_tool_decorator(function)
+    return is_made or any(last_name(part).endswith("Tool") for part in (function, owner))
 
 
 def _describes_tool(node: ast.AST) -> TypeGuard[ast.Call | ast.Dict]:
@@ -232,8 +230,7 @@ def _describes_tool(node: ast.AST) -> TypeGuard[ast.Call | ast.Dict]:
 
 def references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     """The functions that a list of tools or a call names, each with the call that it stands in."""
-    name = node.arg or "" if isinstance(node, ast.keyword) else ""
-    name = last_name(node.targets[0]) if isinstance(node, ast.Assign) else name
+    name = getattr(node, "arg", None) or last_name(next(iter(getattr(node, "targets", [])), node))
     listed = getattr(node, "value", None) if name.lower().endswith("tools") else None
     if isinstance(node, ast.Call) and last_name(node.func).endswith("tools"):  # model.bind_tools([book])
         listed = next(iter(node.args), None)
@@ -243,6 +240,11 @@ def references(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
     if isinstance(node, ast.Call) and is_tool_call(node):
         made = node.func if isinstance(node.func, ast.Call) else node
         yield from ((part, made) for part in taken_by(node))
+    loops: Any = [node] if isinstance(node, ast.For) else getattr(node, "generators", ())
+    for loop in loops:  # [Tool(function) for function in (book, cancel)]
+        calls = (part for part in ast.walk(node) if isinstance(part, ast.Call) and is_tool_call(part))
+        if last_name(loop.target) in {last_name(part) for call in calls for part in taken_by(call)}:
+            yield from ((part, None) for part in getattr(loop.iter, "elts", [loop.iter]))
     text = _argument(node, _DESCRIPTIONS)
     if text is not None and _describes_tool(node) and not text_of(text):  # description=book.__doc__
         yield from ((part, node) for part in ast.walk(text) if isinstance(part, ast.Name))

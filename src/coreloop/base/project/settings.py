@@ -175,7 +175,8 @@ class SearchSettings:
         The address of your instance of SearXNG; none is public by default.
     paths : tuple of str
         Files and folders, relative to coreloop.yaml, that ``index`` reads and ``repair gates`` counts: by
-        default the project.
+        default the project. What follows ``!`` is never read: names, or paths with a ``/``, also with ``*``:
+        ``"!old"``, ``"!docs/drafts"``, ``"!*.min.js"``.
     morphemes : bool
         Compare Korean words by morphemes; off, since it needs the extra ``korean``.
     encoder : str or None
@@ -289,7 +290,7 @@ class Settings:
         Tools that hand a request over to a human; it counts only with a verdict. None by default: a name
         does not tell.
     outcome : OutcomeSettings
-        Which score of another system is a verdict.
+        Which score of another system says whether a request succeeded: in importers, and in spans.
     axis_slugs : mapping of str to str
         Selector values that may be written into a docstring, and their names in branches. None by default:
         values may be private.

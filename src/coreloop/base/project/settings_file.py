@@ -76,10 +76,9 @@ def _compose(path: Path) -> yaml.Node | None:
         raise SettingsError(f"cannot be read ({error.strerror})", path=path) from error
     except (yaml.YAMLError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        problem = (
-            getattr(error, "problem", None) or "nested too deeply, or with a character that is not allowed"
-        )
-        raise SettingsError(f"is not YAML: {problem}", path=path, line=mark and mark.line + 1) from error
+        problem = getattr(error, "problem", None) or "nested too deeply, or with a forbidden character"
+        message = f"is not YAML: {problem}; quote texts that begin with ! or *"
+        raise SettingsError(message, path=path, line=mark and mark.line + 1) from error
 
 
 def _plain(node: yaml.Node, path: Path) -> Any:
@@ -98,8 +97,8 @@ def _plain(node: yaml.Node, path: Path) -> Any:
         return values
     try:
         return yaml.SafeLoader("").construct_object(node)
-    except (yaml.YAMLError, ValueError):  # 2026-99-99
-        return node.value
+    except (yaml.YAMLError, ValueError):  # 2026-99-99; - !drafts without quotes is a tag
+        return f"{node.tag}{node.value}" if node.tag[:1] == "!" else node.value
 
 
 def _explained(path: Path, node: yaml.Node | None, problem: str, place: _Place) -> SettingsError:

@@ -90,7 +90,7 @@ class Workspace:
     @property
     def search_paths(self) -> list[Path]:
         """Files and folders that should be indexed."""
-        return [self.root / path for path in self.settings.search.paths]
+        return [self.root / path for path in self.settings.search.paths if path[:1] != "!"] or [self.root]
 
     @property
     def schemas(self) -> frozenset[str]:

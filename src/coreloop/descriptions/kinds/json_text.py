@@ -25,9 +25,8 @@ def parsed(raw: bytes) -> object:
         has_comment = error.doc.startswith(("//", "/*"), error.pos)
         reason = "JSON with comments is not edited" if has_comment else error.msg
         raise UnprovenError(f"the file is not JSON at line {error.lineno}: {reason}") from error
-    except (ValueError, RecursionError) as error:
-        why = "its encoding is not UTF-8" if isinstance(error, ValueError) else "it is nested too deeply"
-        raise UnprovenError(f"the file cannot be read: {why}") from error
+    except ValueError as error:
+        raise UnprovenError("the file cannot be read: its encoding is not UTF-8") from error
 
 
 def find(raw: bytes) -> list[ToolText]:

@@ -299,8 +299,6 @@ class _File:
             return "" if inside.value == node.value else "it is made of several literals"
         if isinstance(node, ast.Name):
             return f"{node.id} is not set once, to a plain text, in this file"
-        if isinstance(node, ast.Call):
-            return f"it is computed by {_last(node)}(…)"
         return _REASONS.get(type(node), "it is computed")
 
     def _value(self, node: ast.expr) -> str:

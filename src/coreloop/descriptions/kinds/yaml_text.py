@@ -96,9 +96,6 @@ class _File:
             if name in tree and isinstance(item, Leaf):
                 item = replace(item, refused=f"{name} is written twice")
             tree[name] = item
-        merged = next((self._trees.get(id(value)) for key, value in node.value if key.value == "<<"), None)
-        if isinstance(merged, dict):
-            tree.setdefault("description", merged.get("description"))
         return tree
 
 

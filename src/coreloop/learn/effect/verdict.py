@@ -30,7 +30,7 @@ class EffectVerdict(StrEnum):
 
 _STAYS: Final = set(EffectVerdict) - {EffectVerdict.WORSE, EffectVerdict.TOO_EARLY, EffectVerdict.UNKNOWN}
 """Verdicts that only another one replaces."""
-NO_PAST: Final = "most of its calls are of customers or days that had few before"
+NO_PAST: Final = "most of its calls are of cases or days that had few before"
 
 
 @dataclass(frozen=True, slots=True)

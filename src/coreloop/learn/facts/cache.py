@@ -13,7 +13,7 @@ from coreloop.base.files import file_errors, write_private
 from coreloop.learn.facts.read_lines import MineSettings
 from coreloop.learn.facts.schema import Part
 
-VERSION: Final = 29
+VERSION: Final = 30
 """Increase it when the facts of a line change."""
 OWN_BYTES: Final = 1 << 20
 """A file of this size has a cached file of its own; the smaller ones of a month have one together."""

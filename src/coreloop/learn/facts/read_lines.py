@@ -30,7 +30,7 @@ from coreloop.learn.facts.schema import COLUMNS, NO_LENGTH, Alike, Call, Part, a
 from coreloop.observe.case_keys import RequestIdentifiers, texts_in
 from coreloop.observe.reading import decode
 from coreloop.observe.reading.decode import CallFields, CountedFields, PlainRecord, cut_name
-from coreloop.observe.reading.error_texts import general, without_own_values
+from coreloop.observe.reading.error_texts import general, with_code, without_own_values
 from coreloop.observe.reading.outcome import decide, is_judged, signals, why_unknown, worked
 from coreloop.observe.reading.parts import Line, join_parts, part_of
 
@@ -322,12 +322,12 @@ def question_template(question: str | None) -> int:
 
 
 def failure_of(call: CallFields, args: Mapping[str, msgspec.Raw]) -> tuple[str, str]:
-    """The class of a call's error and its template, as of `coreloop.observe.reading.error_texts.template`."""
+    """The class of a call's error and its `coreloop.observe.reading.error_texts.template`, with its code."""
     values = {name: decoded(raw, Any) for name, raw in args.items()}
     error = _ADVISED.sub(r"\1", str(call.error)[:MAX_ERROR_CHARS])
     masked = without_own_values(_KEY_ERROR.sub(r"KeyError: \1", error), values)
     name, text = _classify(masked.text if "429" in masked.text else masked.text.translate(_ALIKE))
-    return name, masked.filled(text)
+    return name, with_code(masked.filled(text), error, values)
 
 
 @lru_cache(maxsize=8192)  # the same errors recur every day

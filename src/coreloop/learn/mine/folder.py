@@ -174,10 +174,7 @@ def _chunks(path: Path, start: int, size: int, known: Part | None = None) -> Ite
 def day_files(folder: Path) -> list[Path]:
     """Every ``*.jsonl`` file in the order of the names; folders are skipped, a pipe is an error."""
     if not folder.is_dir():
-        raise WorkspaceError(
-            "no such folder; record requests with AuditCollector, or name the folder with --in-dir",
-            path=folder,
-        )
+        raise WorkspaceError("no such folder; record requests, or name another with --in-dir", path=folder)
     paths = sorted(path for path in folder.iterdir() if path.suffix == ".jsonl" and not path.is_dir())
     special = next((path for path in paths if path.exists() and not path.is_file()), None)
     if special is not None:  # reading a pipe would block forever

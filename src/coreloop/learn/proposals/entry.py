@@ -137,7 +137,7 @@ class Statement(_Found):
     held : Sides
         In the last third of the days.
     case : str
-        What a case is: a session, a customer (by identifiers), a question or a request.
+        What a case is: a session, a case by identifiers, a question or a request.
     n_questions : int
         Distinct questions of the side that has fewer.
     difference, low, high : float
@@ -394,7 +394,7 @@ def with_questions(
 
 
 def sides_text(statement: Statement, sides: Sides) -> str:
-    """``follows: 98 of 98 calls, 13 customers; does not: 0 of 13, 4 customers``, and a bound's numbers."""
+    """``follows: 98 of 98 calls, 13 cases; does not: 0 of 13, 4 cases``, and a bound's numbers."""
     bound = f"; {statement.bound}" if statement.bound and sides is statement.sides else ""
     return (
         f"follows: {sides.n_ok:,} of {number_of(sides.n, 'call')}, "

@@ -227,10 +227,8 @@ def markdown(document: ProposalsFile, words: "Vocabulary") -> str:
     elif document.notes:
         texts = [f"{code}: {bullet}" for code, bullets in document.notes.items() for bullet in bullets]
         below = f"\n## Audit notes: to read, not to promote\n\n{_untrusted_block(texts)}"
-    folded = (
-        f"\nNot listed: {document.n_folded} of undeclared names, or of fewer than {MIN_PUBLISHED} requests.\n"
-    )
-    window = document.window
+    n, window = document.n_folded, document.window
+    folded = f"\nNot listed: {n} of undeclared names, or of fewer than {MIN_PUBLISHED} requests.\n"
     parts = (
         f"# {document.name.capitalize()}, {window.since} to {window.until}\n\n",
         "Proposals only: nothing was changed.\n",

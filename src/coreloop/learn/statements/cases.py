@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from coreloop.learn.proposals.entry import MIN_CASES
 
-CaseKind = Literal["session", "customer", "question", "request"]
+CaseKind = Literal["session", "case", "question", "request"]
 MIN_JACCARD: Final = 0.5
 """Share of identifiers in common that joins two requests: 64–96 % of a task's runs come together (4 logs)."""
 
@@ -64,7 +64,7 @@ def _case_of(keys: RequestKeys, joined: Mapping[frozenset[int], int]) -> tuple[C
     if keys.session:
         return "session", keys.session
     if keys.identifiers:
-        return "customer", joined[frozenset(keys.identifiers)]
+        return "case", joined[frozenset(keys.identifiers)]
     return ("question", keys.question) if keys.question else ("request", keys.calls)
 
 

@@ -48,7 +48,10 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     known = next((package for package in packages if package in ADAPTERS), None)
     if known is None:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
-        raise UsageError(f"attach: no adapter for a {kind}; there are adapters for {', '.join(ADAPTERS)}")
+        raise UsageError(
+            f"attach: no adapter for a {kind}; there are for {', '.join(ADAPTERS)}. Of any other, receive "
+            "the spans (dartlab-coreloop receive), or decorate the tools with coreloop.observed_tool"
+        )
     name = ADAPTERS[known]
     recorded = import_module(f"coreloop.observe.adapters.{name}").attach(agent, data_dir)
     logging.getLogger("coreloop").info("audit: recording %s with the adapter %s", known, name)

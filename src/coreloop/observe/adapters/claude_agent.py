@@ -6,13 +6,12 @@
 A record is a turn, which ends with the SDK's result message; a sub-agent has a record of its own.
 """
 
-import os
 import re
 from collections.abc import AsyncIterable, AsyncIterator, Mapping
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said
-from coreloop.observe.adapters.requests import AdaptedRequest
+from coreloop.observe.adapters.requests import AdaptedRequest, DataDir
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import anthropic_tokens
 
@@ -24,7 +23,7 @@ _INVALID: Final = re.compile(r"InputValidationError|Input validation error|MCP e
 _REQUIRED: Final = re.compile(r"'(\w{1,64})' is a required property")
 
 
-def record_client(client: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
+def record_client(client: Any, data_dir: DataDir = None) -> Any:
     """Record the turns of a ``ClaudeSDKClient``; returns the same client.
 
     Parameters
@@ -51,12 +50,10 @@ attach = record_client
 
 
 def record_messages(
-    messages: AsyncIterable[Any], question: str = "", data_dir: str | os.PathLike[str] | None = None
+    messages: AsyncIterable[Any], question: str = "", data_dir: DataDir = None
 ) -> AsyncIterator[Any]:
     """Yield the messages of ``query()``, and record its turns; ``question`` is that of the first."""
-    turns = Turns(data_dir)
-    turns.question = question
-    return _recorded(messages, turns)
+    return _recorded(messages, Turns(data_dir, question))
 
 
 async def _recorded(messages: AsyncIterable[Any], turns: "Turns") -> AsyncIterator[Any]:
@@ -67,15 +64,15 @@ async def _recorded(messages: AsyncIterable[Any], turns: "Turns") -> AsyncIterat
     except GeneratorExit:  # the reader has what it wants; of a client, the turn goes on
         raise
     except BaseException as error:
-        turns.failed(error)
+        turns.close(error=error)
         raise
 
 
 class Turns:
     """The turn under way of one session, and its sub-agents, by the calls that started them."""
 
-    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
-        self.question = ""
+    def __init__(self, data_dir: DataDir = None, question: str = "") -> None:
+        self.question = question
         self._data_dir = data_dir
         self._turn: AdaptedRequest | None = None
         self._agents: dict[str, AdaptedRequest] = {}
@@ -93,10 +90,13 @@ class Turns:
             self._end(self._turn, message)
 
     @never_raises
-    def failed(self, error: BaseException) -> None:
-        """End the turn with an exception, such as a cancellation."""
+    def close(self, *, error: str | BaseException | None, answer: str | None = None) -> None:
+        """End the turn, and the sub-agents that are under way, for example with a cancellation."""
+        for agent in self._agents.values():
+            agent.end(error=error)
         if self._turn is not None:
-            self._close(self._turn, error=error)
+            self._turn.end(answer=answer, error=error)
+        self._turn, self._agents, self._replies, self.question = None, {}, set(), ""
 
     def _reply(self, message: Any) -> None:
         request = self._replying(message)
@@ -140,15 +140,7 @@ class Turns:
         error = None
         if message.is_error:
             error = "; ".join(message.errors or ()) or message.result or message.subtype
-        self._close(turn, error=error, answer=None if error else message.result)
-
-    def _close(
-        self, turn: AdaptedRequest, *, error: str | BaseException | None, answer: str | None = None
-    ) -> None:
-        for agent in self._agents.values():
-            agent.end(error=error)
-        self._turn, self._agents, self._replies, self.question = None, {}, set(), ""
-        turn.end(answer=answer, error=error)
+        self.close(error=error, answer=None if error else message.result)
 
 
 def failure(told: str, args: Mapping[str, Any]) -> str:

@@ -6,18 +6,17 @@ One record an invocation of an agent: of the outermost chain or graph in which a
 that a tool calls is a request of its own, linked to the outer one. A model called by itself is not an agent.
 """
 
-import os
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
 from coreloop.observe.adapters import plain_values as plain
-from coreloop.observe.adapters.requests import AdaptedRequest
+from coreloop.observe.adapters.requests import AdaptedRequest, DataDir
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import listed
 
 
-def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
+def record_runs(data_dir: DataDir = None) -> Any:
     """Return a callback handler that records the agents it is passed to.
 
     Parameters
@@ -30,7 +29,7 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     return type("RecordRuns", (Runs, BaseCallbackHandler), {})(data_dir)
 
 
-def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
+def attach(agent: Any, data_dir: DataDir = None) -> Any:
     """Return the agent with the callback handler in its configuration."""
     return agent.with_config(callbacks=[record_runs(data_dir)])
 
@@ -60,7 +59,7 @@ class Runs:
 
     run_inline = True  # in order, and in the thread of the run
 
-    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, data_dir: DataDir = None) -> None:
         self._data_dir = data_dir
         self._runs: dict[Hashable, _Run] = {}
 
@@ -148,15 +147,14 @@ class Runs:
         parent = self._runs.get(about.get("parent_run_id"))
         if parent is None:
             return
-        run = _Run(parent.root, "tool", about.get("tool_call_id"))
-        self._runs[run_id] = run
-        if run.root.request is not None and run.about is not None:
+        self._runs[run_id] = run = _Run(parent.root, "tool", about.get("tool_call_id"))
+        if run.root.request is not None:
             run.root.request.started(run.about)
 
     @never_raises
     def on_tool_end(self, output: Any, *, run_id: Hashable, **about: Any) -> None:
         ended = self._ended(run_id)
-        if ended is None or ended[0].about is None:
+        if ended is None:
             return
         run, request = ended
         request.finished(run.about)
@@ -167,7 +165,7 @@ class Runs:
     @never_raises
     def on_tool_error(self, error: BaseException, *, run_id: Hashable, **about: Any) -> None:
         ended = self._ended(run_id)
-        if ended is None or ended[0].about is None:
+        if ended is None:
             return
         if any(base.__name__ == "GraphBubbleUp" for base in type(error).__mro__):
             return  # an interrupt, or a command to a graph above

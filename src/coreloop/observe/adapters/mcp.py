@@ -13,7 +13,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection_in, said, sent_tools
-from coreloop.observe.adapters.requests import AdaptedRequest
+from coreloop.observe.adapters.requests import AdaptedRequest, DataDir
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
 from coreloop.observe.log_settings import RECORDS, folder_of, log_settings
@@ -23,7 +23,7 @@ _SESSIONLESS: Final = "2026-07-28"
 _CALL: Final = 0
 
 
-def record_calls(server: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
+def record_calls(server: Any, data_dir: DataDir = None) -> None:
     """Record the calls of an MCP server: ``MCPServer``, a low-level ``Server`` or ``FastMCP``.
 
     A second call only changes where to.
@@ -52,7 +52,7 @@ attach = record_calls
 class RecordCalls:
     """The middleware of one server."""
 
-    def __init__(self, data_dir: str | os.PathLike[str] | None = None, framework: str = "mcp") -> None:
+    def __init__(self, data_dir: DataDir = None, framework: str = "mcp") -> None:
         self._data_dir, self._framework = data_dir, framework
         self._tools: dict[str, SentTool] = {}
         self._sessions: WeakKeyDictionary[Any, str] = WeakKeyDictionary()

@@ -7,14 +7,13 @@ the run's own, and then calls the runner that was there.
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, field_of, rejection_of, said
-from coreloop.observe.adapters.requests import AdaptedRequest, enclosing
+from coreloop.observe.adapters.requests import AdaptedRequest, DataDir, enclosing
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import drop_error, never_raises
 from coreloop.observe.importers.trace_values import listed
@@ -24,7 +23,7 @@ _REJECTED: Final = "Invalid JSON input for tool"
 NOT_RUN: Final = "not run: the run ended before it"
 
 
-def record_runs(data_dir: str | os.PathLike[str] | None = None) -> None:
+def record_runs(data_dir: DataDir = None) -> None:
     """Record every run from now on; a second call only changes where to.
 
     Parameters
@@ -40,7 +39,7 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> None:
     set_default_agent_runner(recording(before, data_dir))
 
 
-def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
+def attach(agent: Any, data_dir: DataDir = None) -> None:
     """Record every run of the process, whichever agent's."""
     record_runs(data_dir)
 
@@ -48,14 +47,13 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
 class _Runner:
     """Records the runs of the runner that was there before."""
 
-    def __init__(self, before: Any, data_dir: str | os.PathLike[str] | None) -> None:
+    def __init__(self, before: Any, data_dir: DataDir) -> None:
         self.before, self._data_dir = before, data_dir
 
     @contextmanager
     def _begun(self, given: Any, options: dict[str, Any]) -> Iterator["_Run"]:
         """Make a run the current one; an error ends it."""
-        run = _Run(self._data_dir, options)
-        run.ask(given)
+        run = _Run(given, self._data_dir, options)
         try:
             with run.request:
                 yield run
@@ -82,16 +80,13 @@ class _Runner:
 class _Run:
     """One run: what its hooks heard, from its start to its record."""
 
-    def __init__(self, data_dir: str | os.PathLike[str] | None, options: Mapping[str, Any]) -> None:
-        session = _session(options)
-        self.request = AdaptedRequest(parent=enclosing(), session_id=session, data_dir=data_dir)
-
-    @never_raises
-    def ask(self, given: Any) -> None:
-        """Note what the run is given: its question is the user's last text."""
-        of_user = [item for item in listed(given) if field_of(item, "role") == "user"]
-        texts = [said(field_of(item, "content")) for item in of_user]
-        self.request.ask(given if isinstance(given, str) else texts[-1] if texts else "")
+    def __init__(self, given: Any, data_dir: DataDir, options: Mapping[str, Any]) -> None:
+        question = given if isinstance(given, str) else ""
+        for item in listed(given):
+            if field_of(item, "role") == "user":
+                question = said(field_of(item, "content"))
+        session, outer = _session(options), enclosing()
+        self.request = AdaptedRequest(question, parent=outer, session_id=session, data_dir=data_dir)
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The options of the run with our hooks and formatter beside its own."""

@@ -104,14 +104,10 @@ def rejection_of(error: BaseException | None) -> str | None:
 
 def rejection_in(text: str) -> str | None:
     """Return the `rejection` in the text of a pydantic ``ValidationError``, or None if it is another text."""
-    if _HEAD.search(text) is None:
-        return None
     found = [{**match.groupdict(), "loc": tuple(match["loc"].split("."))} for match in _DETAIL.finditer(text)]
     return rejection(found) if found else None
 
 
-# 2 validation errors for call[find_rooms]
-_HEAD: Final = re.compile(r"\b\d+ validation errors? for ")
 # seats⏎  Input should be a valid integer [type=int_type, input_value='four', input_type=str]
 # Values are written as Python literals, without new lines of their own.
 _DETAIL: Final = re.compile(

@@ -6,13 +6,12 @@ One record a run. Calls are read from the messages, where rejected arguments and
 around a tool add its duration and the exception that ended the run.
 """
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from coreloop.observe.adapters.plain_values import UNKNOWN_TOOL, rejection, rejection_of, said
-from coreloop.observe.adapters.requests import AdaptedRequest, enclosing, ended
+from coreloop.observe.adapters.requests import AdaptedRequest, DataDir, enclosing, ended
 from coreloop.observe.descriptions_in_force import SentTool
 from coreloop.observe.drops import never_raises
 
@@ -24,7 +23,7 @@ _WRAPPERS: Final = frozenset({"ToolRetryError", "ToolFailedError", "UnexpectedMo
 _FRESH: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
-def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
+def record_runs(data_dir: DataDir = None) -> Any:
     """Return a capability that records every run of the agents that have it.
 
     Parameters
@@ -37,7 +36,7 @@ def record_runs(data_dir: str | os.PathLike[str] | None = None) -> Any:
     return type("RecordRuns", (Runs, AbstractCapability), {})(data_dir)
 
 
-def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
+def attach(agent: Any, data_dir: DataDir = None) -> None:
     """Add the capability to an agent that exists."""
     from pydantic_ai.capabilities import CombinedCapability
 
@@ -48,7 +47,7 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> None:
 class Runs:
     """The hooks around runs, requests to the model and tools."""
 
-    def __init__(self, data_dir: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, data_dir: DataDir = None) -> None:
         self._data_dir = data_dir
         self._runs: dict[str, AdaptedRequest] = {}
 
@@ -58,8 +57,8 @@ class Runs:
     async def wrap_run(self, ctx: Any, *, handler: Any) -> Any:
         given = getattr(ctx, "conversation_id", None)
         session = given if getattr(ctx, "messages", None) or not _FRESH.fullmatch(str(given)) else None
-        run = AdaptedRequest(parent=enclosing(), session_id=session, data_dir=self._data_dir)
-        run.ask(said(ctx.prompt))
+        question, outer = said(ctx.prompt), enclosing()
+        run = AdaptedRequest(question, parent=outer, session_id=session, data_dir=self._data_dir)
         self._runs[ctx.run_id] = run
         try:
             with run:

@@ -7,10 +7,9 @@ import atexit
 import os
 import time
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from coreloop.base.record_lines import text_of
-from coreloop.base.records import hash_question
 from coreloop.observe import drops
 from coreloop.observe.adapters.plain_values import plain_result, schema_rejection
 from coreloop.observe.calls import AskedCalls
@@ -18,13 +17,15 @@ from coreloop.observe.collector import AuditCollector, current
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
 from coreloop.observe.drops import never_raises
 from coreloop.observe.importers.trace_values import arguments
-from coreloop.observe.record_parts import TracedCall, stored_text
+from coreloop.observe.record_parts import TracedCall
 
 MAX_UNDER_WAY: Final = 1024
 """A request takes 45 KB until it ends, with 20 tools and three results of 40 values. Servers answer fewer at
 once: the oldest beyond it has lost its end."""
 UNFINISHED: Final = "unfinished: the framework reported no end"
 NO_RESULT: Final = "unfinished: the framework reported no result"
+DataDir: TypeAlias = str | os.PathLike[str] | None
+"""As for `AuditCollector`."""
 
 
 class AdaptedRequest(AuditCollector):
@@ -41,7 +42,7 @@ class AdaptedRequest(AuditCollector):
         *,
         parent: "AdaptedRequest | None" = None,
         session_id: str | None = None,
-        data_dir: str | os.PathLike[str] | None = None,
+        data_dir: DataDir = None,
     ) -> None:
         self.id = f"req-{os.urandom(8).hex()}"
         super().__init__(question, request_id=self.id, session_id=session_id, data_dir=data_dir)
@@ -88,18 +89,6 @@ class AdaptedRequest(AuditCollector):
         self._leave()
 
     @never_raises
-    def ask(self, question: str) -> None:
-        """Set the question if there is none yet."""
-        record = self._record()
-        if record is None or record["question"] or not question:
-            return
-        text = stored_text(question)
-        record["question"], record["question_hash"] = text, hash_question(text)
-        record["category_hash"] = self._settings.categories.label(text)
-        if self._sources is not None:
-            self._sources.add_question(text)
-
-    @never_raises
     def replied(self, *, provider: str | None = None, model: str | None = None, **used: object) -> None:
         """Count a reply of the model, and what the framework says that it used, see `used`."""
         if self._record() is None:
@@ -138,13 +127,11 @@ class AdaptedRequest(AuditCollector):
             self.running[call_id] = time.perf_counter()
 
     @never_raises
-    def finished(self, call_id: Hashable, duration_ms: float | None = None) -> None:
-        """Note how long a call took, since it started if nothing else is said; it may be answered later."""
+    def finished(self, call_id: Hashable) -> None:
+        """Note how long a call took since it started; it may be answered later."""
         call, started_s = self.open_calls.get(call_id), self.running.pop(call_id, None)
-        if duration_ms is None and started_s is not None:
-            duration_ms = (time.perf_counter() - started_s) * 1000
-        if call is not None and duration_ms is not None:
-            call.duration_ms = round(duration_ms, 3)
+        if call is not None and started_s is not None:
+            call.duration_ms = round((time.perf_counter() - started_s) * 1000, 3)
 
     @never_raises
     def answered(
@@ -169,9 +156,8 @@ class AdaptedRequest(AuditCollector):
             return
         why = error if error and error != UNFINISHED else NO_RESULT
         with self._lock:
-            for calls in self._calls.open.values():
-                for call in calls:
-                    call.error, call.unknown = why, None
+            for call in self.open_calls.values():
+                call.error, call.unknown = why, None
             self._settle()
         if self.tools:
             audit_dir = self._settings.journal.folder.parent

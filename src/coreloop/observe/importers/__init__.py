@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-_FORMATS: Final = ("claude_code", "inspect_log", "span_formats", "openai_chat", "agent_files")
+_FORMATS: Final = ("agent_files", "inspect_log", "claude_code", "span_formats", "openai_chat")
 
 
 @cache

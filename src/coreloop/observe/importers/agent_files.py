@@ -8,12 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from json import JSONDecoder
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import milliseconds
 from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
+from coreloop.observe.importers.message_forms import result_of
 from coreloop.observe.importers.openai_chat import SUFFIXES, parts_of
 from coreloop.observe.importers.trace_values import body_text, decoded, first, objects, read_time, text
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, SkippedTrace, TracedRequest, request_id
@@ -31,7 +31,8 @@ class AgentFormat:
     marks : str
         What an object of the format has, see `has`.
     parts : callable
-        Yields the parts of requests in the objects of a file.
+        Yields the parts of requests in the objects of a file. What is known about a request may have
+        ``fields``: values of `TracedRequest` that count instead of those read from its messages.
     documents : callable
         Yields the JSON values of an open file.
     """
@@ -60,18 +61,18 @@ class AgentFormat:
         yield from skipped
 
     def _completed(self, request: TracedRequest, chat: dict[str, Any], file: TraceFile) -> TracePart:
-        if not request.rounds:
+        fields = chat.get("fields", {})
+        if not request.rounds and "judgment" not in fields:
             return SkippedTrace("question without an answer")
-        return replace(
-            request,
-            ids=request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
-            error=text(chat.get("error")) or request.error,
-            is_call=self.parts is _mcp,
-            session_id=request.session_id
-            or (text(chat.get("connection")) and f"{file.path.name} {chat['connection']}"),
-            duration_ms=milliseconds(chat["began"], request.ended),
-            parent_id=request_id(self.NAME, (chat["parent"],)) if text(chat.get("parent")) else None,
-        )
+        connection = text(chat.get("connection"))
+        known = {
+            "ids": request.ids if request.ended.timestamp() else (*request.ids, file.path.name),
+            "error": text(chat.get("error")),
+            "session_id": request.session_id or (connection and f"{file.path.name} {connection}"),
+            "duration_ms": milliseconds(chat["began"], request.ended),
+            "rounds": request.rounds or None,
+        }
+        return replace(request, **known | fields)
 
     def _objects(self, values: Iterable[Any], skipped: list[SkippedTrace]) -> Iterator[dict[str, Any]]:
         for value in values:
@@ -84,17 +85,12 @@ class AgentFormat:
 
 def has(document: Any, marks: str) -> bool:
     """Whether a document has all paths of a mark, as ``type=result a.id|…``; of lists, the first item."""
-    return any(all(_leads(document, *path) for path in paths) for paths in _paths(marks))
+    return any(all(_leads(document, path) for path in mark.split()) for mark in marks.split("|"))
 
 
-@cache
-def _paths(marks: str) -> list[list[tuple[list[str], str]]]:
-    split = [[part.partition("=") for part in mark.split()] for mark in marks.split("|")]
-    return [[(path.split("."), wanted) for path, _, wanted in parts] for parts in split]
-
-
-def _leads(value: Any, keys: list[str], wanted: str) -> bool:
-    for key in keys:
+def _leads(value: Any, path: str) -> bool:
+    keys, _, wanted = path.partition("=")
+    for key in keys.split("."):
         value = value[0] if isinstance(value, list) and value else value
         if not isinstance(value, dict) or key not in value:
             return False
@@ -142,14 +138,15 @@ def _codex(lines: Objects) -> Parts:
         elif kind == "turn_context":
             about["model"] = item.get("model")
         elif kind == "event_msg":
-            errors[id] = _codex_error(item)
+            result = _dict(item.get("result"))
+            told = result_of({**_dict(result.get("Ok")), "error": result.get("Err")})  # of a call of MCP
+            errors[id] = told["error"]
             if turn and item.get("type") in ("turn_aborted", "error"):
                 yield turn, {"error": text(item.get("message")) or "interrupted by the user"}, []
             if turn and item.get("type") == "mcp_tool_call_end" and id not in asked:  # called by a script
-                made, given = _dict(item.get("invocation")), _dict(_dict(item.get("result")).get("Ok"))
-                name = f"mcp__{made.get('server')}__{made.get('tool')}"
-                result = _gives(id, given.get("content"), errors[id])
-                yield turn, about, [_asks(id, name, made.get("arguments")), result]
+                made = _dict(item.get("invocation"))
+                asks = _asks(id, f"mcp__{made.get('server')}__{made.get('tool')}", made.get("arguments"))
+                yield turn, about, [asks, _gives(id, told["content"], told["error"])]
         elif item.get("role") == "user" and not _INJECTED.match(question := body_text(item.get("content"))):
             n_turns, asked = n_turns + 1, set()
             turn = f"{head} {n_turns} {question}"
@@ -168,14 +165,6 @@ def _codex_messages(item: dict[str, Any], error: str | None) -> list[dict[str, A
     return [item] if kind.endswith("_call") or item.get("role") == "assistant" else []
 
 
-def _codex_error(event: dict[str, Any]) -> str | None:
-    """The error of a call of MCP."""
-    result = _dict(event.get("result"))
-    given = _dict(result.get("Ok"))
-    is_error = True in (given.get("isError"), given.get("is_error"))
-    return text(result.get("Err")) or (body_text(given.get("content")) or "failed" if is_error else None)
-
-
 def _claude(lines: Objects) -> Parts:
     """One request per run of ``claude -p``, and per task of a sub-agent in it."""
     model, run, n_runs = None, None, 0
@@ -184,9 +173,10 @@ def _claude(lines: Objects) -> Parts:
         if has(line, "session_id message.role"):
             task = text(line.get("parent_tool_use_id"))
             run = run or f"{line['session_id']} {line.get('uuid')}"
-            about = {"ts": line.get("timestamp"), "model": model, "session_id": line["session_id"]}
-            mine = {"id": run} if task is None else {"id": f"{run} {task}", "parent": run}
-            yield (n_runs, task), {**about, **mine}, [line["message"]]
+            outer = task and {"parent_id": request_id("claude-stream-json", (run,))}
+            id = run if task is None else f"{run} {task}"
+            about = {"id": id, "ts": line.get("timestamp"), "model": model, "session_id": line["session_id"]}
+            yield (n_runs, task), {**about, "fields": outer}, [line["message"]]
         elif line.get("type") == "result":
             failed = line.get("is_error") or str(line.get("subtype")).startswith("error")
             error = text(line.get("result")) or text(line.get("subtype")) if failed else None
@@ -319,6 +309,7 @@ def _mcp(lines: Objects) -> Parts:
             "ts": first(line["about"], "timestamp", "ts", "time"),
             "session_id": named,
             "connection": client if connections[server] else None,
+            "fields": {"is_call": True},
         }
         if line.get("method") == "tools/call":
             calls[key] = number

@@ -2,10 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
-from math import inf
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -28,10 +27,8 @@ from coreloop.observe.log_settings import RECORDS, LogSettings, project_settings
 from coreloop.observe.reading.decode import RecordLine, decode_line, lines_of, raw_lines
 from coreloop.observe.reading.outcome import RequestOutcome, Unseen, decide, why_unknown, worked
 from coreloop.observe.reading.parts import join_parts
-from coreloop.observe.record_parts import TracedCall, error_without_values, keep_conversation, kept_call
+from coreloop.observe.record_parts import TracedCall, conversation_line, error_without_values, kept_call
 
-_LOOK_S: Final = 1.0  # chosen: a look is a stat of each file, which every system has, unlike its own notices
-_PAUSE_S: Final = 60.0  # as of a pause that ends a turn of Claude Code
 _IMPORTED: Final = ".imported"
 """After the day in the name of a file of requests that come from traces."""
 
@@ -108,7 +105,7 @@ def run_import(
     paths : iterable of Path
         Files, and folders that are searched for files of the format.
     workspace : Workspace
-        The project, see `land`.
+        The project.
     now_s : float
         Unix time, to recognize files that are still being written.
     out : Path, optional
@@ -126,7 +123,7 @@ def run_import(
     files = find_trace_files(paths, suffixes, now_s=now_s)
     sorted_files = recognise(files) if source is None else Recognised({source: files})
     parts = read_all(sorted_files, watching)
-    report = land(parts, out or workspace.records_dir, workspace.settings, workspace.root)
+    report = RequestLog(out or workspace.records_dir, workspace.settings, workspace.root).append(parts)
     return replace(report, n_files=len(files))
 
 
@@ -135,39 +132,6 @@ class _Known(NamedTuple):
 
     path: Path
     says: tuple[int, int, bool, bool]
-
-
-def follow(run: Callable[[], ImportReport], paths: Sequence[Path]) -> Iterator[ImportReport]:
-    """Import again and again, for as long as it is asked for: at once where a file has grown.
-
-    And each minute, since a pause ends a turn of a conversation; it reads a tenth of the time at most.
-
-    Raises
-    ------
-    WorkspaceError
-        As of `run_import`.
-    """
-    last: list[tuple[Path, int]] = []
-    read_at, took_s = -inf, 0.0
-    while True:
-        files = find_trace_files(paths, all_suffixes(), now_s=time.time())
-        sizes = [(file.path, file.size_bytes) for file in files]
-        began = time.monotonic()
-        if sizes != last or began - read_at >= _PAUSE_S:
-            yield run()
-            last, read_at = sizes, time.monotonic()
-            took_s = read_at - began
-        time.sleep(max(_LOOK_S, 10 * took_s))
-
-
-def land(
-    parts: Iterable[TracedRequest | SkippedTrace | UnusableFile],
-    folder: Path,
-    settings: Settings,
-    root: Path | None = None,
-) -> ImportReport:
-    """Append the requests of traces to a folder once, see `RequestLog`."""
-    return RequestLog(folder, settings, root).append(parts)
 
 
 class RequestLog:
@@ -221,7 +185,7 @@ class RequestLog:
                 _count(report, part)
                 known = self._known.get(part.id)
                 if known is None:
-                    self._append(part, self._lines(part, _sources_of(part, self._sessions), report), report)
+                    self._append(part, report, *self._lines(part, _sources_of(part, self._sessions), report))
                     continue
                 _sources_of(part, self._sessions).mark_incomplete()
                 lines = self._lines_if_grown(part, known, report)
@@ -238,22 +202,16 @@ class RequestLog:
         record = record_of(part, self._log, lambda reason: report.dropped.update([reason]), sources)
         return record, encode_line(record, self._log.selectors, mask_error=error_without_values)
 
-    def _append(self, part: TracedRequest, made: tuple[Record, bytes], report: ImportReport) -> None:
-        record, lines = made
+    def _append(self, part: TracedRequest, report: ImportReport, record: Record, lines: bytes) -> None:
         unwritten = "cannot be written ({strerror}); run it again to add the missing records"
         day, second = f"{record['ts'][:10]}{_IMPORTED}", int(time.monotonic())
         with file_errors(unwritten, self._folder):
             self._log.journal.append(lines, day, second)
             if self._log.contexts is not None:
-                keep_conversation(self._keep, record, map(_kept, part.calls))
+                self._log.contexts.append(conversation_line(record, map(_kept, part.calls)), day, second)
         _count_unseen(report, lines)
         report.added += 1
         report.formats.setdefault(part.source, Counter()).update(requests=1, calls=len(part.calls))
-
-    def _keep(self, line: bytes, day: str, second: int) -> None:
-        """Append a conversation to the file that has the name of its record's."""
-        if self._log.contexts is not None:
-            self._log.contexts.append(line, f"{day}{_IMPORTED}", second)
 
     def _lines_if_grown(self, part: TracedRequest, known: "_Known", report: ImportReport) -> bytes | None:
         """The lines of a request that is known, if its trace now says more."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
+from coreloop.observe.importers import openai_chat
 from coreloop.observe.importers import trace_values as values
 
 # What goes into a span and what comes out, as Traceloop, MLflow, Langfuse, OpenInference, and others name it.
@@ -41,7 +42,8 @@ MODEL: Final = (
 )  # fmt: skip
 SESSION: Final = (
     "session.id", "gen_ai.conversation.id", "langfuse.session.id", "gcp.vertex.agent.session_id",
-    "mlflow.trace.session", "extra.metadata.thread_id", "extra.metadata.session_id",
+    "mlflow.trace.session", "ai.telemetry.metadata.sessionId", "extra.metadata.thread_id",
+    "extra.metadata.session_id",
 )  # fmt: skip
 _NAMES: Final = (
     "gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name", "mlflow.spanFunctionName",
@@ -62,6 +64,7 @@ _KNOWN: Final = (
 _NUMBERED: Final = re.compile(r"(llm\.(?:in|out)put_messages|gen_ai\.(?:prompt|completion))\.(\d+\..+)")
 _WRAPPED: Final = ("llm.input_messages", "llm.output_messages")
 _WRAPPERS: Final = {"message", "tool_call", "message_content"}
+_REPR: Final = re.compile(r"[A-Z]\w*\(\w+=")  # of an object of Python, which LlamaIndex's spans cut
 _MESSAGE_EVENT: Final = re.compile(r"gen_ai\.(?:(user|assistant|tool)\.message|choice)")
 _DEEPEST: Final = 6
 
@@ -90,19 +93,14 @@ def tool_name(attributes: Attributes, span_name: str) -> str:
 
 def question_of(attributes: Attributes) -> str | None:
     """Return the user's question if this span has it."""
-    return next(filter(None, map(values.question_in, map(attributes.get, _QUESTION))), None)
+    return next(filter(None, map(openai_chat.question_in, map(attributes.get, _QUESTION))), None)
 
 
 def answer_of(attributes: Attributes) -> str | None:
     """Return the answer if this span has it; empty if it is known to be."""
-    answer = next(filter(None, map(values.answer_in, map(attributes.get, _ANSWER))), None)
+    said = filter(None, map(openai_chat.answer_in, map(attributes.get, _ANSWER)))
+    answer = next((text for text in said if not _REPR.match(text)), None)
     return answer or ("" if values.first(attributes, *_ANSWER) == "" else None)
-
-
-def exception_in(attributes: Attributes) -> str | None:
-    """Return the type and message of an exception, which an event of a span has."""
-    parts = [values.text(attributes.get("exception.type")), values.text(attributes.get("exception.message"))]
-    return ": ".join(part for part in parts if part) or None
 
 
 def in_one_form(attributes: Attributes) -> dict[str, Any]:
@@ -152,7 +150,7 @@ def conversation_of(
     replied = _messages(attributes, *_REPLIED)
     calls, answer = (attributes.get(f"ai.response.{name}") for name in ("toolCalls", "text"))
     if not replied and (calls or answer):
-        replied = [{"role": "assistant", "content": answer, "tool_calls": values.decoded(calls)}]
+        replied = [{"role": "assistant", "content": answer, "tool_calls": calls}]
     sent, replied = _messages(attributes, *_SENT, *_IN), replied or _messages(attributes, *_OUT)
     is_repeated = bool(sent) and sent[-1] in replied  # a step of a chain returns the whole conversation
     return replied if is_repeated else [*sent, *replied]
@@ -166,13 +164,12 @@ def _of_event(name: Any, about: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for key in ("gen_ai.event.content", "message"):
             inside = values.decoded(message.pop(key, None))
             message |= inside if isinstance(inside, dict) else {"content": inside} if inside else {}
-        for key in ("content", "tool_calls"):
-            held = values.decoded(message.get(key))
-            message |= {key: held} if isinstance(held, list) else {}
+        held = values.decoded(message.get("content"))
+        message |= {"content": held} if isinstance(held, list) else {}
         call_id = values.first(message, "tool_call_id", "id")
         yield {**message, "role": match[1] or "assistant", "tool_call_id": call_id}
 
 
 def _messages(attributes: Attributes, *keys: str) -> list[dict[str, Any]]:
-    found = (list(values.message_objects(values.decoded(attributes.get(key)))) for key in keys)
+    found = (openai_chat.messages_in(attributes.get(key)) for key in keys)
     return next(filter(None, found), [])

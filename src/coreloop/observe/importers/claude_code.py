@@ -9,18 +9,17 @@ a file of its own, ``SESSION/subagents/agent-ID.jsonl``, beside ``SESSION.jsonl`
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import AskedCalls, milliseconds
+from coreloop.observe.importers import message_forms as forms
 from coreloop.observe.importers import trace_values as values
 from coreloop.observe.importers import traced_request
 from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
-from coreloop.observe.importers.traced_request import FOREIGN, NO_TIME, TORN, SkippedTrace, TracedRequest
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
 
 NAME: Final = "claude-code"
 SUFFIXES: Final = (".jsonl",)
@@ -41,9 +40,9 @@ _AGENT_FILE: Final = re.compile(r"agent-(?P<id>[\w-]{1,100})\.jsonl")
 _WARM_UP: Final = "Warmup"
 _COMMAND: Final = SkippedTrace("command or notification")
 _COMMAND_LINE: Final = re.compile(r"<command-(?:name|args)>([^<]{1,2000})</command-(?:name|args)>")
-_NO_QUESTION: Final = SkippedTrace("answer without a question")
 _NOT_TYPED_MESSAGE: Final = SkippedTrace("message not typed by the user")
-_Parents: TypeAlias = dict[Path, dict[str, tuple[str, ...]]]  # the turns that started the agents of a session
+# The id of the request whose turn started a sub-agent, by the ids of its session and itself.
+_StartedBy: TypeAlias = dict[tuple[str | None, str], str]
 
 
 @dataclass(slots=True)
@@ -65,6 +64,7 @@ class _Turn:
     stop_reason: str | None = None
     is_open: bool = False
     untyped: SkippedTrace | None = None  # why it is no request of a user, unless it has calls
+    parent_id: str | None = None
 
     def is_finished(self, file: TraceFile) -> bool:
         """Whether nothing more will come: with an answer, without a stop reason, after a pause of `_QUIET_S`.
@@ -81,37 +81,28 @@ class _Turn:
 def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:
     """Read the turns of session files; unfinished turns are skipped until the next import.
 
-    Of copies of a session, the longest is read first: in a shorter one, the last turn may lack its end.
+    Sessions are read before sub-agents, which their turns start. Of copies of a session, the longest is read
+    first: in a shorter one, the last turn may lack its end.
     """
-    longest_first = sorted(files, key=lambda file: file.size_bytes, reverse=True)
-    yield from read_each(longest_first, partial(_read_file, parents={}))
+    ordered = sorted(files, key=lambda file: (bool(_AGENT_FILE.fullmatch(file.path.name)), -file.size_bytes))
+    yield from read_each(ordered, partial(_read_file, started_by={}))
 
 
-def _read_file(file: TraceFile, parents: _Parents) -> Iterator[TracedRequest | SkippedTrace]:
+def _read_file(file: TraceFile, started_by: _StartedBy) -> Iterator[TracedRequest | SkippedTrace]:
     agent = _AGENT_FILE.fullmatch(file.path.name)
     for turn in _turns(file, of_agent=agent is not None):
-        part = turn if isinstance(turn, SkippedTrace) else _request(turn)
-        if agent is None or isinstance(part, SkippedTrace):
-            yield part
-        elif part.question.strip() == _WARM_UP:
+        if isinstance(turn, SkippedTrace):
+            yield turn
+        elif agent is None:
+            turn_id = traced_request.request_id(NAME, turn.ids)
+            started_by.update(((turn.session_id, started), turn_id) for started in turn.agents)
+            yield _request(turn)
+        elif turn.question.strip() == _WARM_UP:
             yield _COMMAND
-        else:
-            yield _as_nested(part, file.path, agent["id"], parents)
-
-
-def _as_nested(task: TracedRequest, path: Path, agent: str, parents: _Parents) -> TracedRequest:
-    """A sub-agent's task inside the turn that started it; if that is not found, a session of its own."""
-    folder = next((above.parent.parent for above in path.parents if above.name == AGENTS), path.parent)
-    session = folder / f"{task.session_id}.jsonl"
-    is_beside = session.parent == folder and session.is_file()  # a session's id is text of the file
-    if is_beside and session not in parents:
-        with suppress(OSError):
-            turns = [turn for turn in _turns(TraceFile(session, False, 0, 0.0)) if isinstance(turn, _Turn)]
-            parents[session] = {started: turn.ids for turn in turns for started in turn.agents}
-    turn = parents.get(session, {}).get(agent)
-    if turn is None:
-        return replace(task, session_id=None)
-    return replace(task, parent_id=traced_request.request_id(NAME, turn))
+        else:  # inside the turn that started it; if that is not found, a session of its own
+            turn.parent_id = started_by.get((turn.session_id, agent["id"]))
+            turn.session_id = turn.session_id if turn.parent_id else None
+            yield _request(turn)
 
 
 def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | SkippedTrace]:
@@ -124,7 +115,7 @@ def _turns(file: TraceFile, *, of_agent: bool = False) -> Iterator[_Turn | Skipp
             if skipped is not None:
                 yield skipped
             elif line["type"] == "assistant":
-                turn = turn or _start_turn(line, "", untyped=_NO_QUESTION)
+                turn = turn or _start_turn(line, "", untyped=SkippedTrace("answer without a question"))
                 _add_answer(turn, line)
             elif results := [part for part in _parts(line) if part.get("type") == "tool_result"]:
                 if turn is not None:
@@ -209,10 +200,9 @@ def _add_results(turn: _Turn, line: dict[str, Any], results: list[dict[str, Any]
     if isinstance(told, dict) and isinstance(told.get("agentId"), str):
         turn.agents.append(told["agentId"])
     for part in results:
-        error = values.block_error(part)
-        received = values.received(part.get("content"))
-        call = turn.calls.answer(str(part.get("tool_use_id")), **received, error=error, at=at)
-        if call is not None and error is None and not call.name.startswith(_MCP):
+        result = forms.result_of(part, "tool_result")
+        call = forms.give(turn.calls, str(part.get("tool_use_id")), result, at=at)
+        if call is not None and call.error is None and not call.name.startswith(_MCP):
             call.ok = True
 
 
@@ -223,13 +213,11 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         return SkippedTrace("turn that is not finished")
     if not turn.is_answered:
         return SkippedTrace("question without an answer")
-    if turn.ended is None:
-        return NO_TIME
     return TracedRequest(
         source=NAME,
         ids=turn.ids,
         question=turn.question,
-        ended=turn.ended,
+        ended=turn.ended or UNDATED,
         calls=tuple(turn.calls.all),
         answer_chars=None if turn.stop_reason == "tool_use" else turn.answer_chars,
         error=turn.error,
@@ -240,4 +228,5 @@ def _request(turn: _Turn) -> TracedRequest | SkippedTrace:
         input_tokens=sum(used for used, _ in turn.tokens.values()) or None,
         output_tokens=sum(used for _, used in turn.tokens.values()) or None,
         duration_ms=milliseconds(turn.started, turn.ended),
+        parent_id=turn.parent_id,
     )

@@ -8,7 +8,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, Sk
 _Part = TypeVar("_Part")
 # What reading a trace file may raise.
 UNREADABLE: Final = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
-_PACKED: Final[dict[str, Callable[[BinaryIO], Any]]] = {".gz": gzip.open, ".xz": lzma.open}
+_PACKED: Final[dict[str, Callable[[Path, str], Any]]] = {".gz": gzip.open, ".xz": lzma.open}
 _UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 OWN: Final = "is a log of coreloop"
@@ -66,12 +66,10 @@ class TraceFile:
         if self.head is not None:
             yield io.BytesIO(self.head)
             return
-        with ExitStack() as opened:
-            file: Any = opened.enter_context(self.path.open("rb", buffering=1 << 20))
-            if self.path.suffix in _PACKED:
-                file = opened.enter_context(_PACKED[self.path.suffix](file))
-            if file.peek(2).startswith(_UTF16_MARKS):  # as PowerShell's ``>`` writes
-                file = io.BytesIO(file.read().decode("utf-16", "replace").encode())
+        with _PACKED.get(self.path.suffix, open)(self.path, "rb") as opened:
+            file: Any = opened
+            if opened.peek(2).startswith(_UTF16_MARKS):  # as PowerShell's ``>`` writes
+                file = io.BytesIO(opened.read().decode("utf-16", "replace").encode())
             yield cast(BinaryIO, file)
 
 

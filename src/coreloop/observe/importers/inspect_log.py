@@ -10,16 +10,13 @@ from typing import Any, BinaryIO, Final
 
 from coreloop.base.records import RecordedJudgment
 from coreloop.observe.importers import trace_values as values
-from coreloop.observe.importers.files import TraceFile, TracePart, read_documents, read_each
+from coreloop.observe.importers.agent_files import AgentFormat, Objects, Parts
+from coreloop.observe.importers.files import read_documents
 from coreloop.observe.importers.message_forms import error_in
-from coreloop.observe.importers.openai_chat import read_messages
-from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED, SkippedTrace, TracedRequest
+from coreloop.observe.importers.openai_chat import question_in
+from coreloop.observe.importers.traced_request import FOREIGN, TORN, UNDATED
 from coreloop.observe.record_parts import stored_text
-from coreloop.observe.scores import scores_in
 
-NAME: Final = "inspect"
-SUFFIXES: Final = (".json", ".eval")
-_NO_MESSAGES: Final = SkippedTrace("sample without messages")
 # Whether a grade is one of success; ``TRUE`` is true in JSON, too.
 _PASSED: Final = {
     **dict.fromkeys(("C", "CORRECT", "YES", "TRUE", "1", "1.0"), True),
@@ -27,23 +24,20 @@ _PASSED: Final = {
 }
 
 
-def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:
-    """Read the samples of logs."""
-    yield from read_each(files, _read_file)
-
-
-def _read_file(file: TraceFile) -> Iterator[TracedRequest | SkippedTrace]:
-    with file.open() as opened:
-        for log in _unpacked(opened) if file.path.suffix == ".eval" else read_documents(opened):
-            task, samples = (log.get("eval"), log.get("samples")) if isinstance(log, dict) else (None, None)
-            if not isinstance(task, dict):
-                yield log if isinstance(log, SkippedTrace) else FOREIGN
-            elif isinstance(samples, Iterable):
-                yield from (_request(sample, task) for sample in samples)
+def _samples(opened: BinaryIO) -> Iterator[Any]:
+    """The samples of logs, each with what its log says; in an ``.eval`` file, each has a file of its own."""
+    is_packed = opened.read(2) == b"PK"
+    opened.seek(0)
+    for log in _unpacked(opened) if is_packed else read_documents(opened):
+        if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
+            yield log if log is TORN else FOREIGN
+        elif isinstance(log.get("samples"), Iterable):
+            for sample in log["samples"]:
+                yield {**sample, "eval": log["eval"]} if isinstance(sample, dict) else sample
 
 
 def _unpacked(file: BinaryIO) -> Iterator[Any]:
-    """Read a log with one file per sample; only one sample is in memory at a time."""
+    """Read a log with one file per sample; each is unpacked when the one before has been read."""
     with zipfile.ZipFile(file) as log:
         samples = (_member(log, name) for name in sorted(log.namelist()) if name.startswith("samples/"))
         header = _member(log, "header.json")
@@ -59,34 +53,28 @@ def _member(log: zipfile.ZipFile, name: str) -> Any:
         return TORN
 
 
-def _request(sample: Any, task: dict[str, Any]) -> TracedRequest | SkippedTrace:
-    if not isinstance(sample, dict):
-        return sample if isinstance(sample, SkippedTrace) else FOREIGN
-    if not (messages := values.listed(sample.get("messages"))):
-        return _NO_MESSAGES
-    events = values.objects(sample.get("events"))
-    stamps = [event.get(key) for event in events for key in ("timestamp", "completed")]
-    told = max(filter(None, map(values.read_time, [*stamps, sample.get("completed_at")])), default=None)
-    ended = told or values.read_time(task.get("created")) or UNDATED
-    chat, passed_s = read_messages([_in_one_form(message) for message in messages]), sample.get("total_time")
-    provider, _, model = (values.text(task.get("model")) or "").partition("/")
-    run = values.first(task, "eval_id", "run_id", "task_id"), sample.get("id"), sample.get("epoch")
-    return TracedRequest(
-        source=NAME,
-        ids=(sample["uuid"],) if values.text(sample.get("uuid")) else tuple(map(str, run)),
-        question=values.question_in(sample.get("input")) or "",
-        ended=ended,
-        undated=told is None,
-        calls=tuple(chat.calls.all),
-        answer_chars=chat.answer_chars,
-        error=error_in(sample.get("error"), "message"),
-        provider=provider if model else None,
-        model=model or provider or None,
-        rounds=chat.rounds or None,
-        duration_ms=round(1000 * passed_s, 3) if isinstance(passed_s, int | float) else None,
-        judgment=_judgment(sample.get("scores"), ended),
-        scores=scores_in(sample),
-    )
+def _inspect(samples: Objects) -> Parts:
+    """One request per sample."""
+    for number, sample in enumerate(samples):
+        task, passed_s = sample["eval"], sample.get("total_time")
+        events = values.objects(sample.get("events"))
+        stamps = [event.get(key) for event in events for key in ("timestamp", "completed")]
+        told = max(filter(None, map(values.read_time, [*stamps, sample.get("completed_at")])), default=None)
+        ended = told or values.read_time(task.get("created")) or UNDATED
+        provider, _, model = (values.text(task.get("model")) or "").partition("/")
+        run = values.first(task, "eval_id", "run_id", "task_id"), sample.get("id"), sample.get("epoch")
+        fields = {
+            "ids": (sample["uuid"],) if values.text(sample.get("uuid")) else tuple(map(str, run)),
+            "question": question_in(sample.get("input")) or "",
+            "ended": ended,
+            "undated": told is None,
+            "provider": provider if model else None,
+            "duration_ms": round(1000 * passed_s, 3) if isinstance(passed_s, int | float) else None,
+            "judgment": _judgment(sample.get("scores"), ended),
+        }
+        error = error_in(sample.get("error"), "message")
+        about = {"error": error, "model": model or provider, "scores": sample.get("scores"), "fields": fields}
+        yield number, about, list(map(_in_one_form, values.objects(sample.get("messages"))))
 
 
 def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
@@ -106,10 +94,13 @@ def _judgment(scores: Any, at: datetime) -> RecordedJudgment | None:
     }
 
 
-def _in_one_form(message: Any) -> Any:
+def _in_one_form(message: dict[str, Any]) -> dict[str, Any]:
     """A message whose error says no more than happened; a call that a person did not approve has none."""
-    error = message.get("error") if isinstance(message, dict) else None
+    error = message.get("error")
     kind = error.get("type") if isinstance(error, dict) else None
     if kind == "approval":
         return {**message, "error": None, "status": "denied"}
     return {**message, "error": error_in(error, "message")} if kind == "unknown" else message
+
+
+FORMATS: Final = (AgentFormat("inspect", "eval messages", _inspect, (".json", ".eval"), _samples),)

@@ -6,14 +6,17 @@ A message is recognised by its structure (`form_of`), a call or a result in it b
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 import orjson
 
 from coreloop.base.records import NO_RESULT, REFUSED
+from coreloop.observe.calls import AskedCalls
 from coreloop.observe.failure_texts import NO_ERRORS
 from coreloop.observe.importers import trace_values as values
+from coreloop.observe.record_parts import TracedCall
 
 CHAT: Final = "openai-chat"
 TEXT, CALL, RESULT, UNKNOWN, OTHER = "text", "call", "result", "unknown", "other"  # what a step is
@@ -62,6 +65,7 @@ _VERCEL: Final = re.compile(r"(?:error-)?(?:text|json)|content|execution-denied"
 _SETTLED: Final = ("output-available", "result", "output-error", "output-denied")
 _FAILED: Final = re.compile(r"(?i)(?!no)(?:\w+[_-])?(?:error|failed)|error-\w+|retried|retry_prompt")
 _FLAGS: Final = ("is_error", "isError", "tool_call_error", "tool_result_is_error")
+_ERROR_TAG: Final = re.compile(r"</?tool_use_error>")
 _DENIED: Final = re.compile(r"denied|(?:output|execution)-denied")
 
 
@@ -117,7 +121,7 @@ def steps_in(messages: Iterable[Any]) -> Iterator[tuple[str, list[Step]]]:
         has_calls = has_calls or inside.get("type") == "ToolCallRequestEvent"
         steps = [*_steps(inside)] if role is not None else []
         if role == "tool":  # which is a result itself if its blocks are none
-            steps = [step for step in steps if step[0] == RESULT] or [(RESULT, _result(inside))]
+            steps = [step for step in steps if step[0] == RESULT] or [(RESULT, result_of(inside))]
         if role is not None:
             yield role, steps
 
@@ -159,7 +163,7 @@ def _steps(message: _Dict) -> list[Step]:
         seen |= {_id(call, "id") for call in new}
         steps += [step for call in new for step in _call_steps(call, "tool_call")]
     results = values.objects(message.get("results"))
-    return steps + [(RESULT, _result(part, "tool_result")) for part in results]
+    return steps + [(RESULT, result_of(part, "tool_result")) for part in results]
 
 
 def _parts(message: _Dict) -> list[Any]:
@@ -184,7 +188,7 @@ def _steps_of(part: Any) -> Iterator[Step]:
     elif kind == "retry_prompt" and not block.get("tool_name"):
         yield OTHER, kind  # it is about the answer
     elif _RESULT.fullmatch(kind):
-        yield RESULT, _result(block, kind)
+        yield RESULT, result_of(block, kind)
     else:
         yield OTHER if _OTHER.fullmatch(kind) else UNKNOWN, kind
 
@@ -200,7 +204,7 @@ def _call_steps(block: _Dict, kind: str) -> Iterator[Step]:
     is_hosted = is_over and kind != "tool_call" and "call_id" not in block
     is_settled = is_hosted or block.get("output") is not None or bool(block.get("error"))
     if block["state"] in _SETTLED if isinstance(block.get("state"), str) else is_settled:
-        yield RESULT, _result(block, kind)
+        yield RESULT, result_of(block, kind)
 
 
 def _kind(block: _Dict) -> tuple[str, _Dict]:
@@ -237,8 +241,8 @@ def _id(block: _Dict, *own: str) -> str | None:
     return str(id) if isinstance(id, int) else values.text(id)
 
 
-def _result(result: _Dict, kind: str = "") -> _Dict:
-    """A result, with the error or the refusal that its form flags."""
+def result_of(result: _Dict, kind: str = "") -> _Dict:
+    """Read a result, with the error or the refusal that its form flags; ``kind`` is that of a block."""
     about = (result.get(key) for key in ("origin", "extra", "additional_kwargs"))
     block = next((held for held in about if isinstance(held, dict)), {}) | result
     content, stated, state = _unwrapped(values.first(block, *_OUTPUTS), kind)
@@ -290,7 +294,14 @@ def _error_text(error: Any, content: Any) -> str:
         told = error_in(stated, "type", "message")
     else:
         told = _result_text(stated if isinstance(stated, list) else content)
-    return values.block_error({"is_error": True, "content": told}) or "failed"
+    return _ERROR_TAG.sub("", told or "").strip() or "failed"
+
+
+def give(calls: AskedCalls, id: str, result: _Dict, *, at: datetime | None = None) -> TracedCall | None:
+    """Give a result to its call as a model received it, with its size as text; see `AskedCalls.answer`."""
+    content, how = result["content"], {"error": result["error"], "unknown": result["unknown"]}
+    size = values.size_bytes(content if isinstance(content, dict) else values.body_text(content))
+    return calls.answer(id, ... if content is None else content, size_bytes=size, **how, at=at)
 
 
 def _result_text(content: Any) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
-from itertools import product
 from typing import Any, Final, TypeAlias
 
 from coreloop.observe.calls import AskedCalls
@@ -22,10 +21,6 @@ from coreloop.observe.scores import scores_in
 
 NAME: Final = forms.CHAT
 SUFFIXES: Final = (".jsonl", ".json", ".ndjson")
-_NO_MESSAGES: Final = SkippedTrace("list without a message")
-_UNKNOWN_KIND: Final = SkippedTrace("message or block of an unknown kind")
-_UNSEEN_CALLS: Final = SkippedTrace("chat whose calls are of an unknown kind")
-_SAVED_AGAIN: Final = SkippedTrace("beginning of a chat that was saved again later")
 _MAX_SEARCHED: Final = 10  # messages, for one of a known form, with a model or a session
 _MAX_DEPTH: Final = 3  # an object, its list, and the envelope of each chat in it
 _Steps: TypeAlias = Iterable[tuple[str, list[forms.Step]]]
@@ -35,13 +30,15 @@ _LEAST_REWARD: Final = -1e9  # any finite number does: JSON has no infinity
 _TIMES: Final = ("ts", "timestamp", "created_at", "created", "ended_at", "end_time", "time", "start_time")
 _SESSIONS: Final = ("session_id", "conversation_id", "thread_id", "chat_id")
 _MODELS: Final = ("model", "model_name", "model_id", "model_version")
-# What a model was sent and its reply, and keys in which replies of APIs hold messages.
+# What a model was sent and its reply, and keys in which both hold messages, or else a text.
 _SENT: Final = ("input", "messages", "request")
 _REPLIES: Final = ("output", "response")
 _HOLDERS: Final = (
-    *("messages", "input", "contents", "output", "choices", "candidates", "message", "content"),
-    *("inputBodyJson", "outputBodyJson"),
+    *("messages", "input", "inputs", "contents", "output", "outputs", "choices", "candidates", "message"),
+    *("content", "kwargs", "generations", "inputBodyJson", "outputBodyJson"),
 )
+_QUESTIONS: Final = ("question", "query", "prompt", "user_input", "input", "message", "text", "content")
+_ANSWERS: Final = ("answer", "output", "response", "final_output", "result", "message", "text", "content")
 # Keys of a step in the trace of a run: its input and output are no conversation.
 _OF_A_RUN: Final = frozenset({"traceId", "span_id", "spanId", "run_type", "parent_run_id", "observations"})
 _OF_A_STEP: Final = ("input", "inputs", "output", "outputs", "request", "response", "prompt", "attributes")
@@ -53,6 +50,10 @@ class Chat:
 
     Attributes
     ----------
+    answer_chars : int or None
+        Length of the answer; None if the messages end before one.
+    n_earlier : int
+        Calls before the user's last message.
     unknown_kinds : list of str
         Of blocks and messages that no form has.
     n_unpaired : int
@@ -60,19 +61,16 @@ class Chat:
     """
 
     question: str | None = None
+    last_question: str = ""
+    n_earlier: int = 0
     calls: AskedCalls = field(default_factory=AskedCalls)
     answer: str = ""
-    is_answered: bool = False
+    answer_chars: int | None = None
     rounds: int = 0
     unknown_kinds: list[str] = field(default_factory=list)
     n_unpaired: int = 0
     _waiting: list[tuple[str, TracedCall]] = field(default_factory=list)  # calls since the last results
     results: list[dict[str, Any]] = field(default_factory=list)  # since the last other message
-
-    @property
-    def answer_chars(self) -> int | None:
-        """Length of the answer; None if the messages end before one."""
-        return len(self.answer) if self.is_answered else None
 
     def add(self, role: str, steps: list[forms.Step]) -> None:
         """Add a message."""
@@ -81,14 +79,17 @@ class Chat:
         body = "\n".join(value for what, value in steps if what == forms.TEXT and value)
         kinds = [what for what, _ in steps]
         if role == "user" and {forms.TEXT, forms.OTHER} & {*kinds} and (body or forms.RESULT not in kinds):
+            self.last_question = body or self.last_question
             if self.question is None:
                 self.question = body
-            else:
+            elif body:
                 self.calls.hear(body)
+                self.n_earlier = len(self.calls.all)
         elif role == "assistant" and {*kinds} != {forms.RESULT}:
             self.rounds += 1
-            self.is_answered = forms.CALL not in kinds or kinds[-1] == forms.TEXT  # else said beside a call
             self.answer = body or self.answer
+            is_answer = forms.CALL not in kinds or kinds[-1] == forms.TEXT  # else said beside a call
+            self.answer_chars = len(self.answer) if is_answer else None
         for what, value in steps:
             if what == forms.CALL:
                 id = value["id"] or f"call {len(self.calls.all)}"
@@ -109,7 +110,7 @@ class Chat:
         for result in self.results:
             id, name = result["id"], result["name"]
             if id in self.calls.open:
-                self._answer(id, result)
+                forms.give(self.calls, id, result)
             elif id is None:
                 by_place.setdefault(name if name in names else None, []).append(result)
             else:
@@ -118,14 +119,10 @@ class Chat:
             asked = [id for id, call in self._waiting if call.answered is None and name in (None, call.name)]
             if len(given) == len(asked):
                 for id, result in zip(asked, given, strict=True):
-                    self._answer(id, result)
+                    forms.give(self.calls, id, result)
             else:
                 self.n_unpaired += len(given)
         self._waiting, self.results = [], []
-
-    def _answer(self, id: str, result: dict[str, Any]) -> None:
-        how = {"error": result["error"], "unknown": result["unknown"]}
-        self.calls.answer(id, **values.received(result["content"]), **how)
 
 
 def read(files: Iterable[TraceFile]) -> Iterator[TracePart]:
@@ -211,20 +208,18 @@ def _is_chat(value: Any) -> bool:
 
 def _exchanged(value: dict[str, Any]) -> list[Any]:
     """The messages of a request to a model and of its response; empty if it is none."""
-    for asked, given in product(_SENT, _REPLIES):
-        question, answer = values.text(value.get(asked)), values.text(value.get(given))
-        sent, replies = _messages_in(value.get(given) and value.get(asked)), _messages_in(value.get(given))
-        if replies and question and not sent:
-            sent = [{"role": "user", "content": question}]
-        if sent and answer and not replies:
-            replies = [{"role": "assistant", "content": answer}]
-        if replies and (sent or value.get("object") == "response") and sent[-len(replies) :] != replies:
-            return [*sent, *replies]
-    return []
+    asked, given = values.first(value, *_SENT), values.first(value, *_REPLIES)
+    sent, replies = messages_in(given and asked), messages_in(given)
+    if replies and not sent and values.text(asked):
+        sent = [{"role": "user", "content": asked}]
+    if sent and not replies and values.text(given):
+        replies = [{"role": "assistant", "content": given}]
+    is_reply = bool(replies and (sent or value.get("object") == "response"))
+    return [*sent, *replies] if is_reply and sent[-len(replies) :] != replies else []
 
 
-def _messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:
-    """The messages of a request or a reply of any API."""
+def messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:
+    """Return the messages of a request or a reply of any API."""
     value = values.decoded(value)
     if value and _is_messages(value):
         return list(value)
@@ -234,7 +229,7 @@ def _messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:
         return []
     if forms.form_of(value):
         return [value]
-    held = (_messages_in(value.get(key), depth - 1) for key in _HOLDERS)
+    held = (messages_in(value.get(key), depth - 1) for key in _HOLDERS)
     return next(filter(None, held), [])
 
 
@@ -262,17 +257,17 @@ def parts_of(
     error, violation = _outcome(chat, is_empty=not messages)
     is_graded = bool({"reward", "success"} & chat.keys())  # as a whole
     if saved and steps and not is_graded and _beginnings(steps)[-1] in saved:
-        yield _SAVED_AGAIN
+        yield SkippedTrace("beginning of a chat that was saved again later")
         return
     if content.question is None and not content.rounds and violation is None:
-        yield _NO_MESSAGES
+        yield SkippedTrace("list without a message")
         return
     times = map(values.read_time, _under([chat, *reversed(messages)], _TIMES))
     ended = next(filter(None, times), UNDATED)
-    yield from [_UNKNOWN_KIND] * len(content.unknown_kinds)
+    yield from [SkippedTrace("message or block of an unknown kind")] * len(content.unknown_kinds)
     is_unseen = content.n_unpaired or any(map(forms.OF_A_TOOL.search, content.unknown_kinds))
     if is_unseen and not content.calls.all:
-        yield _UNSEEN_CALLS
+        yield SkippedTrace("chat whose calls are of an unknown kind")
         return
     holders = [chat, *map(forms.opened, messages[:_MAX_SEARCHED])]
     given = values.first(chat, "request_id", "id")
@@ -324,6 +319,24 @@ def _outcome(chat: dict[str, Any], *, is_empty: bool) -> tuple[str | None, str |
 def read_messages(messages: list[Any]) -> Chat:
     """Read the messages of a chat, of any form; anything else among them is passed over."""
     return _read_steps(forms.steps_in(messages))
+
+
+def question_in(value: Any) -> str | None:
+    """Return the user's question: the last user message of a chat, or the text of a usual key."""
+    return read_messages(messages_in(value)).last_question or _text_in(value, _QUESTIONS)
+
+
+def answer_in(value: Any) -> str | None:
+    """Return the answer: the last message of the assistant, or the text of a usual key."""
+    return read_messages(messages_in(value)).answer or _text_in(value, _ANSWERS)
+
+
+def _text_in(value: Any, keys: tuple[str, ...]) -> str | None:
+    value = values.decoded(value)
+    if not isinstance(value, dict):
+        return values.text(value)
+    holders = values.objects([value, value.get("kwargs"), value.get("inputs")])
+    return next((text for holder in holders for key in keys if (text := values.text(holder.get(key)))), None)
 
 
 def _read_steps(messages: _Steps) -> Chat:

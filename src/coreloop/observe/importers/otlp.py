@@ -10,8 +10,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from coreloop.base.record_lines import MAX_CHARS
+from coreloop.observe.adapters.plain_values import rejection_in
 from coreloop.observe.importers import attributes as known
 from coreloop.observe.importers import trace_values as values
+from coreloop.observe.importers.message_forms import error_in, result_of
 from coreloop.observe.importers.openai_chat import read_messages
 from coreloop.observe.importers.spans import TraceSpan, scored
 from coreloop.observe.importers.traced_request import NO_TIME, SkippedTrace
@@ -21,6 +23,7 @@ NAME: Final = "otlp"
 # Names of the parts of a span as `plain` leaves them: of OTLP, flat spans, and JavaScript.
 _STARTED: Final = ("starttimeunixnano", "starttime")
 _ENDED: Final = ("endtimeunixnano", "endtime")
+_PARENTS: Final = ("parentspanid", "parentid", "parentspancontext")
 _CODES: Final = ("gen_ai.tool.status", "tool.status")
 _MESSAGES: Final = ("error.message", "exception.message")
 _FAILED: Final = (2, "2", "STATUS_CODE_ERROR", "ERROR", "error")
@@ -39,6 +42,12 @@ def _id(id: Any) -> str | None:
     """An id as most write it: Python's console has ``0x``, and JavaScript a context."""
     id = values.text(plain(id).get("spanid") if isinstance(id, dict) else id)
     return None if id is None else id.removeprefix("0x")
+
+
+def trace_and_parent(span: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """The ids of a span's trace and of its parent; None for what it has not."""
+    named = plain(span)
+    return _id(named.get("traceid")), _id(values.first(named, *_PARENTS))
 
 
 def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
@@ -66,7 +75,7 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
         id=span_id,
         kind=kind,
         name=values.text(named.get("name")) or "?",
-        parent_id=_id(values.first(named, "parentspanid", "parentid", "parentspancontext")),
+        parent_id=_id(values.first(named, *_PARENTS)),
         started=started,
         ended=ended,
         error=_error(named, attributes, events),
@@ -78,8 +87,9 @@ def span_of(span: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     if kind == "tool":
         return _tool(common, attributes)
     messages = known.conversation_of(attributes, events)
-    question = values.question_in(messages) or known.question_of(attributes)
-    answer, reply, chat = known.answer_of(attributes), read_messages(messages[-1:]), read_messages(messages)
+    chat, reply = read_messages(messages), read_messages(messages[-1:])
+    question = chat.last_question or known.question_of(attributes)
+    answer = known.answer_of(attributes)
     if answer is None and reply.answer_chars is not None:
         answer = reply.answer
     messages = messages if chat.calls.all or chat.n_unpaired else []
@@ -99,14 +109,17 @@ def _tool(span: TraceSpan, attributes: Mapping[str, Any]) -> TraceSpan | Skipped
 
 
 def _unwrapped(result: Any) -> tuple[Any, str | None]:
-    """The content of a message of LangChain, and its text if the message says that the tool failed."""
+    """What a tool gave inside the output of LangChain or LlamaIndex, and its text if that says it failed."""
     held = values.decoded(result)
     for key in ("output", "kwargs", "data"):
         held = held[key] if isinstance(held, dict) and isinstance(held.get(key), dict) else held
-    if not isinstance(held, dict) or held.get("type") != "tool" or "content" not in held:
+    if not isinstance(held, dict):
         return result, None
-    content = held["content"]
-    return content, (values.body_text(content) or "failed") if held.get("status") == "error" else None
+    is_message = held.get("type") == "tool" and "content" in held
+    if not is_message and not held.keys() >= {"raw_output", "is_error"}:
+        return result, None
+    given = result_of({**held, "output": held.get("raw_output", held.get("content"))})
+    return given["content"], given["error"]
 
 
 def _event(event: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
@@ -116,7 +129,7 @@ def _event(event: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
 def _error(
     named: Mapping[str, Any], attributes: Mapping[str, Any], events: Iterable[tuple[Any, dict[str, Any]]]
 ) -> str | None:
-    """The exception, the status message, or only the error's type."""
+    """The exception, the status message, or only the error's type; a rejection without its values."""
     status = named.get("status")
     inside = status if isinstance(status, dict) else {}
     kind = values.text(attributes.get("error.type"))
@@ -124,10 +137,12 @@ def _error(
     codes += map(attributes.get, _CODES)
     if kind is None and not any(code in _FAILED for code in codes):
         return None
-    messages = [known.exception_in(about) for name, about in events if name == "exception"]
+    raised = [about for name, about in events if name == "exception"]
+    messages = [error_in(about, "exception.type", "exception.message") for about in raised]
     messages += [values.first(inside, "message", "description"), named.get("statusmessage")]
     messages += map(attributes.get, _MESSAGES)
-    return next(filter(None, map(values.text, messages)), None) or kind or _NO_MESSAGE
+    told = next(filter(None, map(values.text, messages)), None) or kind or _NO_MESSAGE
+    return rejection_in(told) or told
 
 
 def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from coreloop.observe.importers import agent_files, claude_code, importers
-from coreloop.observe.importers.agent_files import has
+from coreloop.observe.importers import claude_code, importers
+from coreloop.observe.importers.agent_files import AgentFormat, has
 from coreloop.observe.importers.files import UNREADABLE, TraceFile, TracePart, UnusableFile, read_documents
 from coreloop.observe.importers.message_forms import CHAT, is_foreign_call
 from coreloop.observe.importers.traced_request import FOREIGN, TORN, TracedRequest
@@ -81,22 +81,21 @@ def _format_of(file: TraceFile) -> tuple[str, str] | str:
     objects = list(_objects(read_documents(io.BytesIO(head))))
     if any(has(item, "sessionId uuid message.role") for item in objects):  # as most files
         return claude_code.NAME, claude_code.NAME
-    for agent in agent_files.FORMATS:
-        own = objects if agent.documents is read_documents else _objects(agent.documents(io.BytesIO(head)))
-        if any(has(item, agent.marks) for item in own):
-            return agent.NAME, agent.NAME
     sample = file if head.startswith(b"PK") else replace(file, head=head)
     known = None
     for name, importer in importers().items():
-        if importer in agent_files.FORMATS:
+        if isinstance(importer, AgentFormat):
+            with sample.open() as opened:
+                is_read = importer.documents is read_documents
+                own = objects if is_read else _objects(importer.documents(opened))
+                if any(has(item, importer.marks) for item in own):
+                    return name, name
             continue
         if name == CHAT and (unread := _unread(objects, head)):
             return f"is {unread}"
         for part in importer.read([sample]):
             if isinstance(part, TracedRequest):
                 return name, part.source
-            if isinstance(part, UnusableFile) and part.reason.startswith("cannot be read"):
-                return part.reason
             if not isinstance(part, UnusableFile) and part not in (FOREIGN, TORN):
                 known = known or (name, name)
     kind = "tool schemas, not traces" if any(has(it, _TOOLS) for it in objects) else "not of a known format"

@@ -9,6 +9,7 @@ import re
 from typing import Any, Final
 
 from coreloop.observe.importers import trace_values as values
+from coreloop.observe.importers.openai_chat import answer_in, question_in
 from coreloop.observe.importers.otlp import NAME, plain, span_of
 from coreloop.observe.importers.spans import SpanFormat, TraceSpan, scored
 from coreloop.observe.importers.traced_request import SkippedTrace
@@ -20,6 +21,9 @@ _RAISED: Final = re.compile(r"(\w{1,80})\((['\"])(.{1,2000})\2,?\)(?:Traceback \
 
 def _of_langfuse(value: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
     named = plain(value)
+    subject = named.get("subject")
+    if isinstance(subject, dict):  # of a score: an observation of a trace, a trace, or something else
+        named["traceid"] = values.first(subject, "traceId", "id")
     trace_id, id = values.text(named.get("traceid")), values.text(named.get("id"))
     if id and "timestamp" in named and {"observations", "public"} & named.keys():
         return TraceSpan(
@@ -28,8 +32,8 @@ def _of_langfuse(value: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
             kind="trace",
             name=values.text(named.get("name")) or "?",
             started=values.read_time(named["timestamp"]),
-            question=values.question_in(named.get("input")),
-            answer=None if named.get("output") is None else values.answer_in(named["output"]) or "",
+            question=question_in(named.get("input")),
+            answer=None if named.get("output") is None else answer_in(named["output"]) or "",
             session_id=values.text(named.get("sessionid")),
             scores=scores_in(named),
         )
@@ -61,12 +65,13 @@ def _of_langsmith(run: dict[str, Any]) -> TraceSpan | SkippedTrace | None:
         return None
     error, inputs = values.text(run.get("error")), _unwrapped(run.get("inputs"), "input")
     raised = _RAISED.match(error) if error else None
+    parents = values.listed(run.get("parent_run_ids"))  # from the outermost on
     is_text = (values.text(inputs) or "").startswith("{")  # LangChain: the arguments as Python's repr
     span = {
         **run,
         "trace_id": values.first(run, "trace_id", "parent_run_id", "id"),
         "span_id": run.get("id"),
-        "parent_id": run.get("parent_run_id"),
+        "parent_id": run.get("parent_run_id") or (parents[-1] if parents else None),
         "status": "error" if error else run.get("status"),
         "status_message": f"{raised[1]}: {raised[3]}" if raised else error,
         "scores": run.get("feedback_stats"),

@@ -1,7 +1,7 @@
 """Groups the spans of tracing tools by trace and converts each trace into a request."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -79,27 +79,34 @@ class SpanFormat:
     SUFFIXES: tuple[str, ...] = (".json", ".jsonl")
 
     def read(self, files: Iterable[TraceFile]) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
-        """Yield one request per trace, after all that is not a span.
-
-        The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
-        counts that ends later or says more.
-        """
-        traces: dict[str, dict[str, TraceSpan]] = {}
-        for part in read_each(files, self._parts_of):
-            if isinstance(part, TraceSpan):
-                spans = traces.setdefault(part.trace_id, {})
-                spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
-            else:
-                yield part
-        by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
-        ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
-        yield from _whole([part for spans in ordered for part in _request(self.NAME, spans)])
+        """Yield one request per trace of files, see `requests_in`."""
+        yield from requests_in(self.NAME, read_each(files, self._parts_of))
 
     def _parts_of(self, file: TraceFile) -> Iterator[TraceSpan | SkippedTrace]:
         with file.open() as opened:
             for document in read_documents(opened):
                 found = [TORN] if document is TORN else _parts_in(document, self.part_of, _DEEPEST)
                 yield from list(found) or [FOREIGN]
+
+
+def requests_in(
+    source: str, parts: Iterable[TraceSpan | SkippedTrace | UnusableFile]
+) -> Iterator[TracedRequest | SkippedTrace | UnusableFile]:
+    """Yield one request per trace, after all that is not a span.
+
+    The spans wait, because a trace may be spread over all files. Of duplicates in any order, the version
+    counts that ends later or says more.
+    """
+    traces: dict[str, dict[str, TraceSpan]] = {}
+    for part in parts:
+        if isinstance(part, TraceSpan):
+            spans = traces.setdefault(part.trace_id, {})
+            spans[part.id] = max(spans.get(part.id, part), part, key=_completeness)
+        else:
+            yield part
+    by_end = sorted(traces.values(), key=lambda spans: max(map(_end, spans.values())))
+    ordered = (sorted(spans.values(), key=_start_order) for spans in by_end)
+    yield from _whole([part for spans in ordered for part in _request(source, spans)])
 
 
 def _parts_in(value: Any, part_of: Callable[[dict[str, Any]], Any], depth: int) -> Iterator[Any]:
@@ -144,8 +151,9 @@ def _completeness(span: TraceSpan) -> tuple[datetime, int]:
     return _end(span), sum(bool(getattr(span, field.name)) for field in fields(span))
 
 
-def _start_order(span: TraceSpan) -> tuple[datetime, bool, str]:
-    return span.started or UNDATED, span.parent_id is not None, span.id
+def _start_order(span: TraceSpan) -> tuple[datetime, bool]:
+    """Of those that started in one millisecond, which JavaScript counts, the first that was exported."""
+    return span.started or UNDATED, span.parent_id is not None
 
 
 def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest | SkippedTrace]:
@@ -162,6 +170,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         yield SkippedTrace("trace without a tool call or an answered question")
         return
     times = [time for span in spans for time in (span.started, span.ended) if time is not None]
+    replies = [span for span in models if span.answer is not None or span.messages] or models
     named = [*reversed(models), *spans]
     tops = [span for span in rest if span.kind == "trace" or span.parent_id not in by_id]
     captured = [span for span in rest if span.answer is not None]
@@ -180,7 +189,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         provider=next((span.provider for span in named if span.provider), None),
         model=next((span.model for span in named if span.model), None),
         session_id=next((span.session_id for span in spans if span.session_id), None),
-        rounds=len(models) or None,
+        rounds=sum(by_id.get(span.parent_id or "") not in replies for span in replies) or None,
         duration_ms=milliseconds(min(times), max(times)),
         scores=tuple(score for span in spans for score in span.scores),
     )
@@ -198,10 +207,7 @@ def _told(spans: Sequence[TraceSpan]) -> list[TracedCall]:
         is_new = read_messages(span.messages).question is not None
         messages = span.messages if is_new else [*messages, *span.messages]  # only what is new was sent
         chat, same = read_messages(messages), Counter[Hashable]()
-        chat.calls.ask(None, "", {})  # has what the user wrote after the last call
-        *asked, _ = chat.calls.all
-        turns = [index for index, call in enumerate(chat.calls.all) if call.user_texts]
-        for call in asked[earlier.setdefault(chat.question, turns[-1] if turns else 0) :]:
+        for call in chat.calls.all[earlier.setdefault(chat.question, chat.n_earlier) :]:
             key = (chat.question, call.name, size_bytes(call.args))
             same[key] += 1
             known = calls.get((key, same[key]))
@@ -214,25 +220,35 @@ def _completed(calls: list[TracedCall], told: list[TracedCall]) -> list[TracedCa
     """The calls of spans, with what the models' messages say of them, and those that have no span."""
     waiting: dict[Hashable, list[int]] = {}
     for index, call in enumerate(calls):
-        waiting.setdefault((call.name, size_bytes(call.args)), []).append(index)
+        waiting.setdefault((call.name, next(_written(call.args))), []).append(index)
     n_unlike = Counter(call.name for call in told)
     n_unlike.subtract(call.name for call in calls)
     placed, last, n_missing = list(enumerate(calls)), -1, len(told) - len(calls)
     for other in told:
-        bare = waiting.get((other.name, size_bytes({})))
-        alike = waiting.get((other.name, size_bytes(other.args))) or bare
-        if alike:
+        ways = (waiting.get((other.name, written)) for written in _written(other.args))
+        if alike := next(filter(None, ways), None):
             last = alike.pop(0)
             if calls[last].args or not n_unlike[other.name]:
                 _complete(calls[last], other)
         elif n_missing > 0:
+            if calls:  # its times are numbers, those of spans are seconds
+                other.asked = other.answered = None
             placed.append((last, other))
             n_missing -= 1
     return [call for _, call in sorted(placed, key=lambda place: place[0])]
 
 
+def _written(args: Mapping[str, Any]) -> Iterator[str | int | None]:
+    """Arguments as a span may have them: whole, or (LangChain by OpenInference) without a name, or none."""
+    if args.keys() != {"value"}:
+        yield size_bytes(args)
+    if len(args) == 1:
+        yield str(*args.values())
+    yield size_bytes({})
+
+
 def _complete(call: TracedCall, told: TracedCall) -> None:
-    call.args = call.args or told.args
+    call.args = told.args if call.args.keys() <= {"value"} else call.args
     is_told = told.unknown != NO_RESULT and call.args == told.args
     if is_told and call.result is ... and not call.error:
         call.result, call.result_size_bytes = told.result, told.result_size_bytes
@@ -251,6 +267,9 @@ def _is_inside_itself(span: TraceSpan, by_id: dict[str, TraceSpan]) -> bool:
 
 
 def _call(span: TraceSpan) -> TracedCall:
+    asked = None if span.started is None else span.started.timestamp()
+    if span.started is not None and span.started.microsecond % 1000 == 0:
+        asked = span.started.timestamp() + 0.000999  # JavaScript counts starts in milliseconds, ends exactly
     return TracedCall(
         name=span.name,
         args=span.args,
@@ -258,7 +277,7 @@ def _call(span: TraceSpan) -> TracedCall:
         duration_ms=milliseconds(span.started, span.ended),
         result_size_bytes=span.result_size_bytes,
         result=... if span.result is None else span.result,
-        asked=None if span.started is None else span.started.timestamp(),
+        asked=asked,
         answered=None if span.ended is None else span.ended.timestamp(),
         unknown=NO_RESULT if span.ended is None and span.result_size_bytes is None else None,
     )

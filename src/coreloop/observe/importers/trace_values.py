@@ -2,24 +2,15 @@
 
 import ast
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import orjson
 
-_ERROR_TAG: Final = re.compile(r"</?tool_use_error>")
-_QUESTION_KEYS: Final = ("question", "query", "prompt", "user_input", "input", "message", "text", "content")
-_ANSWER_KEYS: Final = ("answer", "output", "response", "final_output", "result", "message", "text", "content")
-_NESTED: Final = (
-    "messages", "contents", "input", "inputs", "output", "outputs", "choices", "message", "content", "kwargs",
-    "generations",
-)  # fmt: skip
-_BARE: Final = ("tool", "function_call", "function_call_output")  # messages that need no text
+_TEXTS: Final = ("text", "input_text", "output_text")  # kinds of parts of a message
 _LONGEST_LITERAL_CHARS: Final = 10_000
-_DEEPEST: Final = 8
 # The least number of each unit, per second: in the next larger unit, it is after the year 2286 or 5138.
 _UNITS: Final = ((1e16, 1e9), (1e14, 1e6), (1e11, 1e3), (0, 1))
 
@@ -119,71 +110,13 @@ def size_bytes(value: object) -> int | None:
         return None
 
 
-def question_in(value: object) -> str | None:
-    """Return the user's question: the last user message of a chat, or the text of a usual key."""
-    return _said(value, ("user", "human"), _QUESTION_KEYS)
-
-
-def answer_in(value: object) -> str | None:
-    """Return the answer: the last message of the assistant, or the text of a usual key."""
-    return _said(value, ("assistant", "model", "ai", "message"), _ANSWER_KEYS)
-
-
-def _said(value: object, roles: tuple[str, ...], keys: tuple[str, ...]) -> str | None:
-    value = decoded(value)
-    messages = [one for one in message_objects(value) if str(first(one, "role", "type")).lower() in roles]
-    bodies = list(filter(None, (body_text(first(one, "content", "parts")) for one in messages)))
-    if bodies or not isinstance(value, dict):
-        return bodies[-1] if bodies else text(value)
-    held = [value, *(value[key] for key in ("kwargs", "inputs") if isinstance(value.get(key), dict))]
-    return next((body for inside in held for key in keys if (body := text(inside.get(key)))), None)
-
-
-def message_objects(value: object, depth: int = _DEEPEST) -> Iterator[dict[str, Any]]:
-    """Yield every chat message, in order, inside any provider's wrapping."""
-    if depth < 0:
-        return
-    if isinstance(value, list):
-        for item in value:
-            yield from message_objects(item, depth - 1)
-    elif isinstance(value, dict):
-        role, body = first(value, "role", "type"), first(value, "content", "parts", "contents")
-        is_bare = role in _BARE or "tool_calls" in value
-        if isinstance(role, str) and (is_bare or isinstance(body, str | list)):
-            yield value
-            return
-        for key in _NESTED:
-            if isinstance(value.get(key), list | dict):
-                yield from message_objects(value[key], depth - 1)
-
-
 def body_text(body: object) -> str:
     """Return the text of a message, joined from its text parts."""
     if isinstance(body, str):
         return body
-    texts = [
-        first(part, "text", "content") if isinstance(part, dict) else part
-        for part in filter(_is_text, listed(body))
-    ]
-    return "\n".join(part for part in texts if isinstance(part, str))
-
-
-def received(content: object) -> dict[str, Any]:
-    """Return the result that a model received for `AskedCalls.answer`, and its size as text."""
-    size = size_bytes(content if isinstance(content, dict) else body_text(content))
-    return {"result": ... if content is None else content, "size_bytes": size}
-
-
-def block_error(result: Mapping[str, Any]) -> str | None:
-    """Return the text of a ``tool_result`` with ``is_error``; None without it."""
-    if result.get("is_error") not in (True, "true"):
-        return None
-    return _ERROR_TAG.sub("", body_text(result.get("content"))).strip() or "failed"
-
-
-def _is_text(part: object) -> bool:
-    kind = part.get("type", "text") if isinstance(part, dict) else "text"
-    return kind in ("text", "input_text", "output_text")
+    parts = [part if isinstance(part, dict) else {"text": part} for part in listed(body)]
+    texts = [first(part, "text", "content") for part in parts if part.get("type", "text") in _TEXTS]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def anthropic_tokens(usage: Any) -> tuple[int, int]:

@@ -120,10 +120,9 @@ def record_of(request: TracedRequest, settings: LogSettings, drop: Drop, sources
     for call in request.calls:
         if call.unknown == records.NO_RESULT and call.name.lower().replace("-", "_") in _FINAL_CALLS:
             call.unknown = records.FINAL
-    made = [(call, recorded_call(call, settings, drop)) for call in request.calls]
+    recorded_calls = [recorded_call(call, settings, drop) for call in request.calls]
     sources.add_question(request.question)
-    trace_calls(made, sources, settings)
-    recorded_calls = [recorded for _, recorded in made]
+    trace_calls(recorded_calls, sources, settings)
     identifiers = RequestIdentifiers()
     for recorded in recorded_calls:
         identifiers.note(recorded.texts)

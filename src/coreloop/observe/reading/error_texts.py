@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 from coreloop.base.error_classes import CLASS_WORDS, MAX_ERROR_CHARS
 from coreloop.base.records import digest64
 
-_QUOTES: Final = tuple("'\"`“‘「『«")
 # An unclosed quote runs to the end, since logs cut texts anywhere; an apostrophe within a word, or after a
 # word that was taken out, neither opens nor closes a quote, but a Korean particle may follow a quote.
 _QUOTED: Final = re.compile(
@@ -31,6 +30,15 @@ _PIECES: Final = re.compile("[\ue000-\uf8ff]")
 _ESCAPED: Final = re.compile(r"\\u([0-9a-fA-F]{4})")
 # Matches "ValueError('no room is free')", not "KeyError('room')", whose text is no message.
 _REPR: Final = re.compile(r"(?:(?<=: )|\A)[A-Z][\w.]*\((['\"])(\S{0,100}\s.{0,500}?)\1,?\)(?!\S)", re.DOTALL)
+# Matches "app.errors." of "app.errors.NoSeat: no seat is free".
+_MODULES: Final = re.compile(r"(?:(?<=: )|\A)(?:[A-Za-z_]\w*\.)+(?=[A-Z]\w*(?:: |\Z))")
+CODE: Final = re.compile(r"(\A(?:[A-Za-z_.]+: )?)([A-Z]+(?:[-_][A-Z]+)?[-_]([0-9]{1,5})|<n>)(?=: )")
+"""The code that an error begins with, or the number instead of it: ``WMS-417: no room``."""
+# Matches `[{"code": "custom", "path": ["seats", 0, "row"], "message": "Required"}]`, as Zod writes issues.
+_ISSUE: Final = re.compile(
+    r'(?s)([\[,])\s*\{\s*"(?:code|expected|origin|received|validation)":\s*".{0,500}?'
+    r'"path":\s*\[([^\]]{0,200})\],\s*"message":\s*"((?:[^"\\]|\\.){0,500})"?[\s}\]]*'
+)
 _NO_NAME: Final = re.compile(r"[^\w-]|\d")
 _MAX_NAME_CHARS: Final = 40
 _MAX_KEPT_CHARS: Final = 200  # longer values seldom recur, and would fill the memory
@@ -58,27 +66,28 @@ true false try type up us use value values was we were what when while with with
 ORDINARY: Final = CLASS_WORDS.union(_ORDINARY.split())
 _MAX_TEMPLATE_CHARS: Final = 200
 
-# Signs to look for, the pattern to replace if a sign occurs, the replacement. The order matters: the rest of
-# a match may match the next pattern, and a quoted path may have spaces.
+_SIGNS: Final = re.compile("[@/\\\\'\"`“‘「『«]")  # without any, no value is sought: three times as fast
+# In this order: the rest of a match may match the next pattern, and a quoted path may have spaces.
 _VALUES: Final = (
-    (_QUOTES, _QUOTED, "<value>"),
-    (("@", "://"), re.compile(r"\S*@\S*|\w+:/{2}\S*"), "<address>"),
-    (("/", "\\"), re.compile(r"\S*[\\/]\S*"), "<path>"),
+    (_QUOTED, "<value>"),
+    (re.compile(r"(?<!\S)\S*@\S*|\b\w+:/{2}\S*"), "<address>"),
+    (re.compile(r"(?<!\S)\S*[\\/]\S*"), "<path>"),
 )
 # Matches "Error: ", "ToolRetryError: ", "Error executing tool find: ", "MCP error <n>: " and "Error invoking
 # tool 'f' with kwargs {…} with error: "; not "ValueError: ", which says what is wrong.
 _WRAPPER: Final = re.compile(
     r"""
-    (?: (?:tool[ ]?)? (?:(?:retry|execution)[ ]?)? (?:error|exception|failed) | modelretry
+    \A (?: (?: (?:tool[ ]?)? (?:(?:retry|execution)[ ]?)? (?:error|exception|failed) | modelretry
       | mcp[ ]?error (?:[ ]\S{1,9})? | encountered[ ]error | execution[ ]error[ ]in[ ]\S{1,100}
       | (?:an[ ])? (?:error|failure) [ ] (?:occurred[ ])? (?:(?:while|when|in)[ ])?
         (?:executing|calling|invoking|running) [ ] (?:the[ ])? (?:tool|function) [ ] \S{1,100}
         (?: [ ]with[ ]kwargs[ ] .{0,1000}? [ ]with[ ]error | [ ]with[ ]arguments[ ]{ .{0,1000}? } )?
       | failed [ ] to [ ] (?:execute|call|invoke|run) [ ] (?:the[ ])? (?:tool|function) [ ] \S{1,100}
         (?: [ ]with[ ]parameters[ ] .{0,1000}? [.][ ]error )?
+      | (?:ai_\w+:[ ])? invalid[ ]input[ ]for[ ]tool[ ] .{0,3000}? [.]\s+error[ ]message
       | an[ ]error[ ]occurred[ ]while[ ] .{1,40}? [.][ ]please[ ]try[ ]again .{0,20}? [.][ ]error
       | (?:i|it[ ]seems[ ]we)[ ]encountered[ ]an[ ] .{1,70}? [.][ ]this[ ]was[ ]the[ ]error
-    ) : \s+ (?=\S)
+    ) : \s+ (?=\S) )+
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
@@ -113,43 +122,39 @@ def template(text: str, args: Mapping[str, Any] | None = None) -> str:
     return masked.filled(general(masked.text))
 
 
+@lru_cache(maxsize=4096)  # a cause has few texts without own values, and recurs every day
 def general(text: str) -> str:
     """The text of `Masked` without numbers, quoted values, paths and addresses."""
-    return _repeat_until_stable(_without_values(text))
+    before = None
+    while text != before:  # a replacement may leave a quote, or letters that NFKC combines
+        before, text = text, cut(_NUMBER.sub("<n>", _without_values(text)))
+    return text
 
 
-@lru_cache(maxsize=4096)  # a cause has few texts without values, and recurs every day
-def _repeat_until_stable(text: str) -> str:
-    current, before = cut(_NUMBER.sub("<n>", text)), None
-    while current != before:  # a replacement may leave a quote, or letters that NFKC combines
-        current, before = cut(_NUMBER.sub("<n>", _without_values(current))), current
-    return current
+def with_code(template: str, error: str, args: Mapping[str, Any]) -> str:
+    """A template with the code that its error begins with, unless an argument has the code's number."""
+    code = CODE.match(unwrapped(error))
+    is_free = code is not None and code[3] not in re.findall("[0-9]+", str(args))
+    return CODE.sub(rf"\g<1>{code[2]}", template) if code is not None and is_free else template
 
 
 def _without_values(text: str) -> str:
-    text = folded(text)
-    for markers, pattern, instead in _VALUES:
-        for sign in markers:  # any() with a generator is slower
-            if sign in text:
-                text = pattern.sub(instead, text)
-                break
+    text = _MODULES.sub("", folded(text))
+    for pattern, instead in _VALUES if _SIGNS.search(text) else ():
+        text = pattern.sub(instead, text)
     return text
 
 
 def unwrapped(text: str) -> str:
     """An error's text without what frameworks put around it, such as ``Error executing tool find: ``."""
-    text = _ADVICE.sub("", text)
-    while wrapper := _WRAPPER.match(text):
-        text = text[wrapper.end() :]
-    return text
+    return _WRAPPER.sub("", _ADVICE.sub("", text))
 
 
 def cut(text: str) -> str:
     """The text unwrapped, and cut between words: half a placeholder would change again the next time."""
     text = unwrapped(text)
-    if len(text) <= _MAX_TEMPLATE_CHARS:
-        return text
-    return text[:_MAX_TEMPLATE_CHARS].rpartition(" ")[0] or "<value>"
+    shorter = text[:_MAX_TEMPLATE_CHARS]
+    return text if text == shorter else shorter.rpartition(" ")[0] or "<value>"
 
 
 class Masked(NamedTuple):
@@ -169,12 +174,8 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     Whole values are taken out, and of longer ones each word of three letters or more (two where letters are
     syllables), in any case and with Korean particles; numbers and words such as ``not`` are left.
     """
-    text = text[:MAX_ERROR_CHARS]
-    if "('" in text or '("' in text:
-        text = _REPR.sub(_message, text, count=1)
-    if not text.isascii():
-        text = _PIECES.sub("?", text)
-    text = folded(text)
+    text = _REPR.sub(_message, _ISSUE.sub(_issue, text[: 2 * MAX_ERROR_CHARS])[:MAX_ERROR_CHARS], count=1)
+    text = folded(_PIECES.sub("?", text))
     lower = text.casefold()
     texts = ((name, text) for name, value in args.items() for text in _texts_in(value))
     known = (_value(*it) if sum(map(len, it)) <= _MAX_KEPT_CHARS else _value.__wrapped__(*it) for it in texts)
@@ -190,15 +191,15 @@ def without_own_values(text: str, args: Mapping[str, Any]) -> Masked:
     return error.masked()
 
 
+def _issue(found: re.Match[str]) -> str:
+    """An issue as in ``seats[].row: Required``."""
+    path = re.sub(r"\.?\b\d+\b", "[]", re.sub(r'[\s"]', "", found[2]).replace(",", "."))
+    return "; " * (found[1] == ",") + ": ".join(filter(None, (path, found[3])))
+
+
 def _message(shown: re.Match[str]) -> str:
     """The message in an exception's repr."""
     return shown[2].replace("\\n", "\n").replace(f"\\{shown[1]}", shown[1])
-
-
-def error_without_values(error: str, args: Mapping[str, Any]) -> str:
-    """Return an error in which the words of its call's arguments are ``<name>``: before these are cut."""
-    masked = without_own_values(error, args)
-    return named(masked.filled(masked.text))
 
 
 def named(text: str, words: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -324,16 +325,12 @@ class _Error:
         if self._words[place] != word:  # a word with a particle, or in a sentence without spaces
             start += max(0, self._words[place].find(word))
             end = min(end, start + len(word))
-        self._taken.setdefault(place, _Taken(start, end, f"<{_label(name)}:{hashed(word)}>", whole))
+        label = _NO_NAME.sub("", folded(name))[:_MAX_NAME_CHARS] or "value"
+        self._taken.setdefault(place, _Taken(start, end, f"<{label}:{hashed(word)}>", whole))
 
 
 def _tells(word: str, *, least: int) -> bool:
     return len(word) >= least and word not in ORDINARY and not word.isdecimal()
-
-
-@lru_cache(maxsize=4096)
-def _label(name: str) -> str:
-    return _NO_NAME.sub("", folded(name))[:_MAX_NAME_CHARS] or "value"
 
 
 @lru_cache(maxsize=16_384)

@@ -7,7 +7,7 @@ from coreloop.base.errors import UsageError
 from coreloop.base.project.workspace import Workspace
 from coreloop.runs import events as happened
 from coreloop.runs.agent.agent_report import AgentReport, Believe, report_events
-from coreloop.runs.agent.next_step import situation, spent_today
+from coreloop.runs.agent.next_step import situation
 from coreloop.runs.agent.session_file import FOLDER as AGENTS
 from coreloop.runs.agent.session_file import waiting_file
 from coreloop.runs.clock import Clock, SystemClock
@@ -16,7 +16,7 @@ from coreloop.runs.drift import check_drift
 from coreloop.runs.events import Caller, Event, Recorded, Reported
 from coreloop.runs.fold import Folding
 from coreloop.runs.folder import FOLDER
-from coreloop.runs.load import change_run, load_run, require_going
+from coreloop.runs.load import change_run, load_run, require_going, spent_today
 from coreloop.runs.reflexion import learn_lessons
 from coreloop.runs.run_files import Viewer
 from coreloop.runs.state import State
@@ -76,9 +76,9 @@ def close_if_over(store: Store, run_id: str, *, clock: Clock | None = None) -> S
     return change_run(store, run_id, ended)
 
 
-def attach(store: Store, run_id: str, session: str, *, clock: Clock | None = None) -> None:
+def attach(store: Store, run_id: str, session: str) -> None:
     """Bind a run that drives itself to an agent's session, which the Stop hook then holds."""
-    opened = happened.Opened(at=(clock or SystemClock()).now(), owner=session)
+    opened = happened.Opened(at=SystemClock().now(), owner=session)
 
     def bound(state: State) -> list[Event]:
         is_free = state.drives_itself and not state.is_terminal and state.owner != session
@@ -88,13 +88,7 @@ def attach(store: Store, run_id: str, session: str, *, clock: Clock | None = Non
 
 
 def agree(
-    store: Store,
-    run_id: str,
-    part_ids: Sequence[str],
-    *,
-    is_waived: bool = False,
-    by: Caller = "unknown",
-    clock: Clock | None = None,
+    store: Store, run_id: str, part_ids: Sequence[str], *, is_waived: bool = False, by: Caller = "unknown"
 ) -> State:
     """Agree as a person that notes of an agent count, or that sub-questions fall away, as it proposed.
 
@@ -105,7 +99,7 @@ def agree(
     RunNotFoundError, RunEndedError
         The store has no such run, or it is over.
     """
-    now = (clock or SystemClock()).now()
+    now = SystemClock().now()
 
     def agreed(state: State) -> list[Event]:
         require_going(state)
@@ -119,7 +113,7 @@ def agree(
         ]
 
     change_run(store, run_id, agreed)
-    return close_if_over(store, run_id, clock=clock)
+    return close_if_over(store, run_id)
 
 
 def take_up(workspace: Workspace, state: State) -> None:

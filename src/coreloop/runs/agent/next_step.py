@@ -1,15 +1,15 @@
 """What an agent must know before its next iteration, as JSON."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from coreloop.base.messages import in_language_of
 from coreloop.base.validation import fields_of
 from coreloop.runs.agent.session_file import next_work
-from coreloop.runs.amounts import NOTHING, Amount
-from coreloop.runs.clock import Clock, SystemClock
+from coreloop.runs.clock import SystemClock
 from coreloop.runs.decide import Stop, decide, seconds_left
 from coreloop.runs.drift import LABELS, check_drift
+from coreloop.runs.load import spent_today
 from coreloop.runs.reflexion import Reflexion
 from coreloop.runs.state import State, SubQuestion, kind_json
 from coreloop.runs.stores.store import Store
@@ -38,7 +38,7 @@ _REPORT: Final = {
 }
 
 
-def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict[str, Any]:
+def next_step(store: Store, state: State) -> dict[str, Any]:
     """Build what an agent must know before its next iteration, as JSON.
 
     Parameters
@@ -47,10 +47,8 @@ def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict
         For what earlier runs learnt.
     state : State
         Of the run.
-    clock : Clock or None
-        None for the machine's.
     """
-    now = (clock or SystemClock()).now()
+    now = SystemClock().now()
     decision = decide(state, now, today=spent_today(store, state, now))
     done = [search.query for search in state.search_history if search.worked]
     return {
@@ -67,11 +65,6 @@ def next_step(store: Store, state: State, *, clock: Clock | None = None) -> dict
         "next_actions": list(state.next_actions),
         "report": _REPORT | {"iteration": state.iteration + 1},
     }
-
-
-def spent_today(store: Store, state: State, now: datetime) -> Amount:
-    """Return what all runs spent today, if the run has a daily limit."""
-    return NOTHING if state.limits.usd_per_day is None else store.spent_on(now.astimezone(UTC).date())
 
 
 def _work(state: State) -> str:

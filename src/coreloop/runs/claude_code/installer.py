@@ -9,8 +9,6 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
@@ -42,7 +40,7 @@ IGNORED: Final = ".gitignore"
 SECTION: Final = "AGENTS.md"
 EVENTS: Final = ("Stop", "UserPromptSubmit")
 """At the end of a turn the hook may hold it; at its beginning it notes that a person has come."""
-_TEMPLATES: Final = files("coreloop.runs.claude_code").joinpath("templates")
+_TEMPLATES: Final = Path(__file__).with_name("templates")
 _LONG, _SHORT = "deep-research", "dr"
 _BEGIN, _END = b"<!-- coreloop: begin -->\n", b"<!-- coreloop: end -->\n"
 _ROOT: Final = b"# coreloop: commands in the folders below find the project by this file.\n"
@@ -152,20 +150,13 @@ def uninstall(root: Path, *, confirm: bool, agent: Agent = "claude-code") -> lis
 
 def skill_files(language: Language) -> Iterator[tuple[str, bytes]]:
     """Yield the paths below a folder of skills, and their contents; ``dr`` is a short name of the longest."""
-    for skill in sorted(_TEMPLATES.joinpath("skills", language).iterdir(), key=lambda entry: entry.name):
-        for name, content in _files(skill, skill.name):
-            yield name, content
-            if skill.name == _LONG:
-                text = content.decode().replace(f"name: {_LONG}\n", f"name: {_SHORT}\n", 1)
-                yield name.replace(_LONG, _SHORT, 1), text.encode()
-
-
-def _files(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            yield from _files(entry, f"{name}/{entry.name}")
-        else:
-            yield f"{name}/{entry.name}", entry.read_bytes()
+    skills = _TEMPLATES / "skills" / language
+    for path in sorted(skills.rglob("*.md")):
+        name, content = path.relative_to(skills).as_posix(), path.read_bytes()
+        yield name, content
+        if name.startswith(f"{_LONG}/"):
+            text = content.decode().replace(f"name: {_LONG}\n", f"name: {_SHORT}\n", 1)
+            yield name.replace(_LONG, _SHORT, 1), text.encode()
 
 
 def _digest(content: bytes) -> str:
@@ -217,7 +208,7 @@ def _contents(agent: Agent, lease_s: int, language: Language) -> Iterator[tuple[
         entry = _entry('"${CLAUDE_PLUGIN_ROOT}"/hooks/stop-hook.py', lease_s)
         yield f"{PLUGIN}/.claude-plugin/plugin.json", _json(_ABOUT)
         yield f"{PLUGIN}/hooks/hooks.json", _json({"hooks": {event: [entry] for event in EVENTS}})
-    yield f"{folder}/hooks/stop-hook.py", _TEMPLATES.joinpath("stop_hook.py").read_bytes()
+    yield f"{folder}/hooks/stop-hook.py", (_TEMPLATES / "stop_hook.py").read_bytes()
     for name, content in skill_files(language):
         yield f"{folder}/skills/{name}", content
     yield FILE_NAME, _ROOT
@@ -260,7 +251,7 @@ def _add_section(path: Path, *, confirm: bool, language: Language) -> list[Insta
     if _BEGIN in old:
         raise UsageError(f"{path}: installed already; run runs uninstall agents-md --confirm first")
     if confirm:
-        text = _TEMPLATES.joinpath("agents", f"{language}.md").read_bytes()
+        text = (_TEMPLATES / "agents" / f"{language}.md").read_bytes()
         _write(path, old + (b"\n" if old else b"") + _BEGIN + text + _END)
     return [InstallChange(SECTION, "add a section to" if old else "write")]
 

@@ -29,7 +29,7 @@ from coreloop.runs.active_run import Postponed, Run, open_held
 from coreloop.runs.amounts import NOTHING, Amount, dollars, max_amount, microusd
 from coreloop.runs.decide import Stop, all_left, seconds_left
 from coreloop.runs.driver.console import Console
-from coreloop.runs.driver.driven_run import DriverPlan, plan_of
+from coreloop.runs.driver.driven_run import plan_of
 from coreloop.runs.driver.execution import (
     ExecutionResult,
     attempt,
@@ -98,9 +98,8 @@ def drive_run(workspace: Workspace, store: Store, run_id: str, console: Console)
     """
     require_processes()
     with _taken_up(workspace, store, run_id) as (run, lock):
-        plan = plan_of(run.state)
         end_nested(workspace, store, run_id)
-        driver = _Driver(workspace, store, plan, console, lock=lock, run_id=run_id)
+        driver = _Driver(workspace, store, run, console, lock)
         with console.ctrl_c.counted():
             drive(run, driver.iterate, least=driver.price, show=driver.show)
         return run.state
@@ -164,19 +163,10 @@ def _costing(cost: Amount) -> Iterator[None]:
 class _Driver:
     """The iterations of one run."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        store: Store,
-        plan: DriverPlan,
-        console: Console,
-        *,
-        lock: int,
-        run_id: str,
-    ) -> None:
+    def __init__(self, workspace: Workspace, store: Store, run: Run, console: Console, lock: int) -> None:
         self._workspace = workspace
         self._store = store
-        self._plan = plan
+        self._plan = plan_of(run.state)
         self._console = console
         self._lock = lock
         self._view = Viewer(workspace.root, store)
@@ -186,9 +176,11 @@ class _Driver:
         self._done: dict[str, Any] = {}
         self._spool = -1
         own_log = open_files(1, 2)  # what the driver says is no work of its command
-        self._look = partial(take_snapshot, Path(plan.folder), without=[workspace.runs_dir], logs=own_log)
-        self._seen, self._begun, _ = _past(store, run_id)
-        self.price = Amount(microusd(plan.usd_per_iteration or 0))
+        self._look = partial(
+            take_snapshot, Path(self._plan.folder), without=[workspace.runs_dir], logs=own_log
+        )
+        self._seen, self._begun, _ = _past(store, run.run_id)
+        self.price = Amount(microusd(self._plan.usd_per_iteration or 0))
 
     def iterate(self, run: Run) -> None:
         """Do an iteration; raises `Postponed` if it was not done."""

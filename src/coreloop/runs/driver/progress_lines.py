@@ -53,11 +53,14 @@ def progress_line(state: State, done: dict[str, Any], decision: Continue | Stop)
 
 def spending(state: State) -> str:
     """Return what is spent, of the budget, and the tokens if they are limited."""
-    usd, limits = dollars(state.spent.microusd), state.limits
-    budget = usd if limits.microusd is None else f"{usd}/{dollars(limits.microusd)}"
-    if limits.tokens is None:
-        return budget
-    return f"{budget} · {state.spent.tokens:,}/{limits.tokens:,} tokens"
+    tokens, limit = state.spent.tokens, state.limits.tokens
+    return money(state) if limit is None else f"{money(state)} · {tokens:,}/{limit:,} tokens"
+
+
+def money(state: State) -> str:
+    """Return what is spent, of the budget if there is one."""
+    usd, limit = dollars(state.spent.microusd), state.limits.microusd
+    return usd if limit is None else f"{usd}/{dollars(limit)}"
 
 
 def reason_line(state: State) -> str:

@@ -5,7 +5,6 @@ their run. ``days`` is what all runs spent and reserved, also those that were fo
 ``reflexions`` is what the runs of a kind learnt.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -13,7 +12,7 @@ from typing import Final
 from coreloop.base.database import Tables
 from coreloop.runs import events as happened
 from coreloop.runs.amounts import Amount
-from coreloop.runs.events import Event, Status
+from coreloop.runs.events import Status
 from coreloop.runs.limits import Mode
 
 _SCRIPT: Final = """
@@ -100,11 +99,6 @@ class RunRow:
     @property
     def cost_usd(self) -> float:
         return self.spent.usd
-
-
-def is_durable(events: Iterable[Event]) -> bool:
-    """Whether one of the events must survive a power loss."""
-    return any(isinstance(event, DURABLE) for event in events)
 
 
 def utc_day(timestamp: datetime) -> str:

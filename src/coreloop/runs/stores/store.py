@@ -24,7 +24,7 @@ from coreloop.runs.events import Event, decode_event, encode_event, spent
 from coreloop.runs.fold import follow
 from coreloop.runs.person_or_agent import driving_run
 from coreloop.runs.state import AGENT, State
-from coreloop.runs.stores.accounts import CLEARED, RUNS, RunRow, is_durable, utc_day
+from coreloop.runs.stores.accounts import CLEARED, DURABLE, RUNS, RunRow, utc_day
 from coreloop.runs.stores.holds import busy, held_file, held_session, hold_file
 
 Numbered = tuple[int, Event]
@@ -133,7 +133,7 @@ class Store:
         BudgetError
             A reservation would pass ``per_day``; nothing was added.
         """
-        with self._database.writing(is_durable=is_durable(events)):
+        with self._database.writing(is_durable=any(isinstance(event, DURABLE) for event in events)):
             if self._newest(run_id, self._database.lock_row) == after:
                 self._insert(run_id, events, after=after)
                 self._account(run_id, events, per_day)

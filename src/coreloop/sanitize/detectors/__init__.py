@@ -24,7 +24,6 @@ _BY_COUNTRY: Final[dict[Country, tuple[Rule, ...]]] = {
     "uk": national.UK_RULES,
     "eu": national.EU_RULES,
 }
-RULES: Final[tuple[Rule, ...]] = (*_EVERYWHERE, *(rule for name in COUNTRIES for rule in _BY_COUNTRY[name]))
 Compiled = tuple[
     str,
     Callable[..., Iterator[re.Match[str]]],

@@ -14,6 +14,7 @@ from coreloop.sanitize.detectors.rule import (
     is_money,
     rules,
     stands_alone,
+    words_of,
 )
 
 _LOCAL: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]"
@@ -76,11 +77,10 @@ CALL: Final = (
     r"fax|contact|☎)"
 )
 # E.164 country codes of two and three digits; 1 and 7 are handled separately.
-_CODES_TEXT: Final = """
+_CODES: Final = words_of("""
 20 27 30 31 32 33 34 36 39 40 41 43 44 45 46 47 48 49 51 52 53 54 55 56 57 58 60 61 62 63 64 65 66 81 82
 84 86 90 91 92 93 94 95 98
-"""
-_CODES: Final = frozenset(_CODES_TEXT.split())
+""")
 _THREE: Final = re.compile(
     r"2[1-6]\d|29[0178]|35\d|37\d|38[0-9]|42[013]|50\d|59\d|67\d|68\d|69[0-2]|80[08]|85\d|88[0-9]|96\d|97\d|99\d"
 )

@@ -14,6 +14,7 @@ from coreloop.sanitize.detectors.rule import (
     in_row,
     is_money,
     stands_alone,
+    words_of,
 )
 
 KINDS: Final = (
@@ -40,8 +41,7 @@ EMPLOYER: Final = (
     r"(?i)(?<![a-z])f?ein(?![a-z])|employer|identification n|tax[\s_]?(?:id|payer)|(?<![a-z])tin(?![a-z])"
 )
 # IRS: prefixes that no campus assigns.
-_NO_EMPLOYER_TEXT: Final = "00 07 08 09 17 18 19 28 29 49 69 70 78 79 89 96 97"
-_NO_EMPLOYER: Final = frozenset(_NO_EMPLOYER_TEXT.split())
+_NO_EMPLOYER: Final = words_of("00 07 08 09 17 18 19 28 29 49 69 70 78 79 89 96 97")
 _STATES: Final = (
     r"(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|"
     r"V[AT]|W[AIVY])"

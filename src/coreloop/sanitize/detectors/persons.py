@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from coreloop.sanitize.detectors.rule import Sign, rules
+from coreloop.sanitize.detectors.rule import Sign, rules, words_of
 
 _SURNAMES: Final = (
     "김이박최정강조윤장임한오서신권황안송전홍유고문양손배백허남심노하곽성차주우구민진나지엄채원천방공현함변염여추도소석선설마"
@@ -34,7 +34,7 @@ _CAPITAL: Final = (
     r"[OD]'[A-Z][a-zà-ÿ]+|[A-Z][a-zà-ÿ]+[A-Z][a-zà-ÿ]+|[A-Z][a-zà-ÿ]+(?:[-'][A-Z]?[a-zà-ÿ]+)?|[A-Z]\."
 )
 # Business and everyday words that look like a surname and a given name.
-_WORDS_TEXT: Final = """
+_WORDS: Final = words_of("""
 지원서 정보지 조교수 부교수 도지사 이윤 조건 안건 사건 모범 강철 지하철 전철 주필 신문 국가 석사 문건 요건
 여건 고철 백범 전범 공범 주범 방범 시범 규범 고객 공동 신규 주주 정기 전기 한국 국내 정부 기관 이사 감사
 회사 부서 담당 신임 현직 전직 차기 임시 상근 사외 사내 등기 전문 고위 주요 우리 우선 여성 남성 고문 원로
@@ -57,8 +57,7 @@ _WORDS_TEXT: Final = """
 추이 변동 최대 최소 최고 최저 평균 방금 지금 오늘 내일 어제 최근 현재 이후 이전 국민 시민 주민 도민 구민
 군민 농민 어민 서민 난민 위민 정치 경제 사회 문화 안내 정보 문의 전용 주문 신청 유의 주의 변경 지원 우대
 연락 조회 확인 명의 인증 방산 원전 가치 우량 공모 소비 유틸 여행 남북 양자 이차 로봇
-"""
-_WORDS: Final = frozenset(_WORDS_TEXT.split())
+""")
 
 
 def _is_name(match: re.Match[str]) -> bool:
@@ -74,10 +73,9 @@ def _is_name(match: re.Match[str]) -> bool:
 
 
 _SHORT_WORDS: Final = frozenset(word for word in _WORDS if len(word) == 2)
-_ENDS_TEXT: Final = """
+_ENDS: Final = words_of("""
 사의 부의 구의 시의 도의 위원 의원 사원 직원 임원 업의 회의 대의 이사 대표 전무 상무 사장 회장 부장 과장
-"""
-_ENDS: Final = frozenset(_ENDS_TEXT.split())
+""")
 _WORD_ENDS: Final = "주사업자계권용부장문물서지원은는이가을를의도만로과와인"
 _HANGUL_NAME: Final = rf"(?:{_DOUBLE}[{_GIVEN}]{{1,2}}|[{_SURNAMES}][{_GIVEN}]{{2}})"
 # Syllables of most given names: after a surname and a blank, others are too often words.
@@ -140,12 +138,11 @@ KOREAN: Final = (
     ),
 )
 # Words of people that look like a surname and a given name: 저는 공무원입니다.
-_ROLES_TEXT: Final = """
+_ROLES: Final = words_of("""
 공무원 교직원 구성원 안내원 상담원 연구원 조합원 장애인 연예인 현지인 정치인 임대인 임차인 서양인 동양인
 한국인 조선인 소상인 신앙인 기독교인 원주민 이주민 지원자 주문자 문의자 방문자 신고자 심사자 유권자 노동자
 고령자 이용자 임산부 심사관 소방관 조종사 변호사 변리사 노무사 전문가 이민자 유경험자
-"""
-_ROLES: Final = frozenset(_ROLES_TEXT.split())
+""")
 _TITLE: Final = re.compile(_TITLES)
 
 
@@ -209,7 +206,7 @@ INTRODUCED: Final = (
 
 
 # Capitalised words after "name:" or "customer:" that are no names of persons.
-_NOT_NAMES_TEXT: Final = """
+_NOT_NAMES: Final = words_of("""
 Account Accounts Acme Agreement All Alpha America American Analysis Annual Applicant Asia Asset Assets
 Balance Bank Beta Board Book Budget Business Capital Case Cash Category Center Chart China City Class Client
 Code Colleague Colleagues Column Committee Companies Company Corp Corporation Country Credit Customer
@@ -226,8 +223,7 @@ Shareholder Shareholders Shares Sheet Sir Sirs Solutions South State Statement S
 String Summary Support System Table Tax Team Tech Technologies Technology Test Text The This Time Title Tool
 Total Trade Trading True Trust Type Unit United Unknown User Users Value Valued Version View Web World Year
 Yes You Your
-"""
-_NOT_NAMES: Final = frozenset(_NOT_NAMES_TEXT.split())
+""")
 _LATIN_NAME: Final = rf"(?:{_CAPITAL})(?:\s{{1,2}}(?:{_CAPITAL}|de|van|von|der|del|la|bin|al)){{0,3}}"
 
 
@@ -244,14 +240,13 @@ _FULL_NAME_FIELD: Final = (
     r"patient|recipient|payee|(?:card|account|policy)[ _-]?holder|beneficiary"
 )
 # Words of lower case after such a field that are no name of a person.
-_NO_LOWER_TEXT: Final = """
+_NO_LOWER: Final = words_of("""
 is are was were be not no the a an of in on at to for from with by and or must should can may will has
 have had this that it its as if any all new old same other required missing invalid unknown empty
 optional given found set unset only first last full given family name names field value string text
 number email phone address list lists order orders item items service support team desk user users
 customer customers client account test here please default see
-"""
-_NO_LOWER: Final = frozenset(_NO_LOWER_TEXT.split())
+""")
 
 
 def _is_lower_name(match: re.Match[str]) -> bool:
@@ -261,7 +256,7 @@ def _is_lower_name(match: re.Match[str]) -> bool:
 
 
 # Words of sentences in capitals: "I'm On Board", "This is Urgent".
-_NO_SELF_TEXT: Final = """
+_NO_SELF: Final = words_of("""
 A About Above Again All Also Am An And Any Are Asking At Back Be Because Before But By Calling Can
 Canadian Chinese Coming Currently Day Days Doing Done Dutch European Fine For French Friday From Fun
 German Getting Glad Going Good Great Happy Having He Here How I If In Indian Interested Into Is It Italian
@@ -270,8 +265,7 @@ Only Or Our Out Over Please Ready Really Right Running Saturday She Side So Sorr
 Super Sure Swiss Taking Thank Thanks That There Thursday To Today Tomorrow Tonight Too Trying Tuesday
 Under Up Urgent Using Very Via Waiting Wednesday Well Were What When Where Which Who Why Will With Working
 Writing
-"""
-_NO_SELF: Final = frozenset(_NO_SELF_TEXT.split())
+""")
 
 
 def _is_self(match: re.Match[str]) -> bool:

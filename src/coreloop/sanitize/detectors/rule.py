@@ -171,6 +171,11 @@ def is_isin(text: str) -> bool:
     return sum(two // 10 + two % 10 for two in doubled) % 10 == 0
 
 
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a list that is written as a text."""
+    return frozenset(text.split())
+
+
 def digits_of(text: str) -> str:
     """Return only the ASCII digits."""
     return re.sub(r"[^0-9]", "", text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-from coreloop.sanitize.detectors.rule import Rule, Sign, rules
+from coreloop.sanitize.detectors.rule import Rule, Sign, rules, words_of
 
 # The first bytes of a key in DER (RSA, EC, Ed25519) and of one of OpenSSH.
 _KEY_BEGINS: Final = re.compile(r"M[A-I][A-Za-z0-9+/]{1,6}(?:CAQ|AgE)|b3BlbnNzaC1rZXkt")
@@ -120,13 +120,12 @@ _IS: Final = (
     rf"(?:[_-]?[0-9]{{1,2}})?(?:{_Q}|\*\*(?!\*))?"
     r"\s{0,3}(?:[:=]{1,2}>?|=>|:=|→|->)\s{0,3}(?:(?<=[:=])\*\*\s{1,3}(?=\S))?"
 )
-_WORDS_TEXT: Final = """
+_WORDS: Final = words_of("""
 n/a required missing invalid expired none null nil undefined true false empty redacted masked hidden unknown
 optional string str int number text value yes no not the is was must should error failed wrong incorrect
 mismatch reset changed needed and or in for of to a an with without from at by 필수 없음 오류 만료 필요
 변경 입력 확인 분실 재설정 틀림 불일치
-"""
-_WORDS: Final = frozenset(_WORDS_TEXT.split())
+""")
 _PLACEHOLDER: Final = re.compile(
     r"\$\{?[A-Za-z_]\w*\}?|\$?\{\{|\{+[^{}]*\}+|<[^<>]*>|%\w+%|\.{2,}|…|-+|_+|os\.\w+.*|process\.env.*|"
     r"getenv.*|self\.\w+|\w+\(\)?|\*{3,}|[xX]{4,}|•{3,}|\[?(?i:redacted)\]?"

@@ -136,7 +136,18 @@ def interval_chart(rows: Sequence[Interval], *, id: str, title: str) -> Markup:
             _text(row.note, right + 12, y + 4),
         ]
     told = (f"{row.label}: {row.value:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows)
-    return _svg(parts, height, id=id, title=title, text="; ".join(told))
+    return Markup(
+        '<svg role="img" viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}" '
+        'aria-labelledby="{id}-t {id}-d"><title id="{id}-t">{title}</title><desc id="{id}-d">{text}</desc>'
+        "{parts}</svg>"
+    ).format(
+        width=_WIDTH,
+        height=height,
+        id=id,
+        title=escape(title),
+        text=escape(short("; ".join(told), 2000)),
+        parts=Markup("").join(parts),
+    )
 
 
 def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:
@@ -148,18 +159,3 @@ def _ticks(left: float, right: float, y: float) -> Iterator[Markup]:
 
 def _text(text: str, x: float, y: float) -> Markup:
     return Markup('<text x="{:.1f}" y="{:.1f}">{}</text>').format(x, y, fitted(printable(text), _COLUMNS))
-
-
-def _svg(parts: Sequence[Markup], height: float, *, id: str, title: str, text: str) -> Markup:
-    return Markup(
-        '<svg role="img" viewBox="0 0 {width} {height:.0f}" width="{width}" height="{height:.0f}" '
-        'aria-labelledby="{id}-t {id}-d"><title id="{id}-t">{title}</title><desc id="{id}-d">{text}</desc>'
-        "{parts}</svg>"
-    ).format(
-        width=_WIDTH,
-        height=height,
-        id=id,
-        title=escape(title),
-        text=escape(short(text, 2000)),
-        parts=Markup("").join(parts),
-    )

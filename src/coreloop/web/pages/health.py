@@ -180,6 +180,7 @@ def read_health(source: PageSource) -> View:
         "problem": problem,
         **(read_decided(source) if status else {"decided": [], "changes": [], "counts": {}}),
         **read_work(source),
+        "asked": source.tables.asked(),
         "activity": activity,
     }
     if activity is None:

@@ -15,7 +15,6 @@ from coreloop.runs.jobs.queue import JobQueue, open_queue
 from coreloop.runs.stores.store import Store, open_store
 
 T = TypeVar("T")
-_State = tuple[tuple[str, int, int], ...]
 _LASTS_S: Final = 600.0
 """What files do not show changes, too: the time itself, and what a forge says."""
 _REST: Final = 9
@@ -33,7 +32,7 @@ class PageSnapshot(Generic[T]):
 @dataclass(slots=True)
 class _Entry:
     lock: Lock = field(default_factory=Lock)
-    state: _State | None = None
+    state: tuple[tuple[str, int, int], ...] | None = None
     read_s: float = 0.0
     took_s: float = 0.0
     snapshot: PageSnapshot[Any] | None = None
@@ -44,7 +43,6 @@ class PageSnapshots:
 
     def __init__(self) -> None:
         self._entries: dict[str, _Entry] = {}
-        self._lock = Lock()
 
     def get(self, name: str, paths: Sequence[Path], read: Callable[[], T]) -> PageSnapshot[T]:
         """Return a value that depends on files.
@@ -58,8 +56,7 @@ class PageSnapshots:
         read : callable
             Reads the value.
         """
-        with self._lock:
-            entry = self._entries.setdefault(name, _Entry())
+        entry = self._entries.setdefault(name, _Entry())
         with entry.lock:
             state, begun_s = tuple(_state(paths)), monotonic()
             age_s = begun_s - entry.read_s

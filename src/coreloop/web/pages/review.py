@@ -14,12 +14,7 @@ from coreloop.learn.proposals.entry import Entry, Statement, cost_text, q_text, 
 from coreloop.learn.propose import read_examples
 from coreloop.learn.verdicts.judge import DocstringChange, change_of, judge, judge_name
 from coreloop.learn.verdicts.proposal_state import ACCEPTED
-from coreloop.observe.judgments import (
-    HumanVerdict,
-    VerdictLetter,
-    read_verdicts,
-    take_back_verdict,
-)
+from coreloop.observe.judgments import HumanVerdict, VerdictLetter, read_verdicts, take_back_verdict
 from coreloop.promote.measure.measurement import newest_by_key
 from coreloop.promote.proposal_entry import read_proposal
 from coreloop.promote.reach import SERVED

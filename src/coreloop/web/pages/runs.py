@@ -144,7 +144,7 @@ def _judged(source: PageSource, state: State) -> dict[str, Any]:
     mended = next((one for one in derived if one.run_id == case.mended_by), None)
     deeper = [one.run_id for one in derived if (one.kind, one.origin) == (RESEARCH, state.run_id)]
     gaps = [gap for gap in source.tables.gaps(open_only=False) if gap.topic == state.question]
-    sentences = (last.sentences or last.quoted) if last else ()
+    sentences = last.said if last else ()
     said = source.tables.feedback_of(state.run_id)
     is_rejected = mended is not None or any(one.kind == "down" for one in said)
     return {
@@ -164,7 +164,7 @@ def _judged(source: PageSource, state: State) -> dict[str, Any]:
 def _lines(answer: str, sentences: Sequence[str], cited: Sequence[ReadSource]) -> Iterator[tuple[str, str]]:
     """Yield the parts of an answer as HTML, each with the sentence that it is; "" for what is beside them."""
     parts, rest = list[tuple[str, str]](), answer
-    for sentence in sentences:
+    for sentence in sorted(sentences, key=answer.find):
         before, is_there, after = rest.partition(sentence)
         if is_there:
             parts += [*(("", line) for line in before.splitlines()), (sentence, sentence)]

@@ -70,15 +70,15 @@ def _declared(source: PageSource) -> set[str]:
 
 def _definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
     """The tools that were called, that coreloop.yaml names, or that a decorator declares, by name."""
+
+    def read() -> Mapping[str, Tool | Unresolved]:
+        kept = read_kept_activity(source)
+        called = [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
+        names = {*called, *source.workspace.settings.tools}
+        return find_tools(names, source.workspace, only_places=True, and_registered=True)
+
     places = [source.workspace.root / "coreloop.yaml", *source.git_places]
-    return source.snapshots.get("definitions", places, lambda: _read_definitions(source)).value
-
-
-def _read_definitions(source: PageSource) -> Mapping[str, Tool | Unresolved]:
-    kept = read_kept_activity(source)
-    called = [tool.name for tool in kept.value.tools[:_MAX_TOOLS]] if kept else []
-    names = {*called, *source.workspace.settings.tools}
-    return find_tools(names, source.workspace, only_places=True, and_registered=True)
+    return source.snapshots.get("definitions", places, read).value
 
 
 def _describe(source: PageSource, name: str) -> View:

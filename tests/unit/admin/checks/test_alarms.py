@@ -61,9 +61,11 @@ FELL = Sieved(0, {"min_repeat": 20, "min_success_rate": 4, "steps_not_recorded":
 
 def test_without_an_alarm_a_line_that_waits_is_promoted_next() -> None:
     line = msgspec.convert(statement(), Statement)
-    proposed = Proposed("ce-2026-04-25-001", "aa", TODAY, line)
-    waiting = Standpoint("aa", ProposalState.WAITING, proposed, proposed)
-    assert next_step(replace(QUIET, states=(waiting,))) == f"dartlab-coreloop promote --tool {line.tool}"
+    path, todo = Path("a.json").resolve(), "dartlab-coreloop promote "
+    for is_listed, chosen in ((True, f"--tool {line.tool}"), (False, f"--candidate a.json --id {line.id}")):
+        proposed = Proposed(line.id, "aa", TODAY, line, path, is_listed)
+        waiting = Standpoint("aa", ProposalState.WAITING, proposed, proposed)
+        assert next_step(replace(QUIET, states=(waiting,))) == todo + chosen
 
 
 def ago(days: float) -> datetime:

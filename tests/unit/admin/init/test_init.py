@@ -92,6 +92,8 @@ def test_with_plain_git_nothing_is_for_github_and_doctor_is_green(
     assert out.endswith("\nnext: in server: import coreloop; app = coreloop.attach(app)\n")
     assert entry_point(tmp_path, "init")[1].endswith(out.splitlines()[-1] + "\n")  # nothing is left to write
     assert not (tmp_path / ".github").exists()
+    (tmp_path / "server.py").write_text("from anthropic import beta_tool\n\n\n@beta_tool\ndef f(): ...\n")
+    assert "\nnext: dartlab-coreloop receive the agent's spans, " in entry_point(tmp_path, "init")[1]
 
     (tmp_path / "schema.py").write_text(f"print({json.dumps(SCHEMA)!r})\n")
     (tmp_path / "coreloop.yaml").write_text("reach: {command: [python, schema.py]}\n")

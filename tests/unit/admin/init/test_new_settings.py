@@ -4,13 +4,14 @@ import ast
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from coreloop.admin.checks.setup import project_tools
 from coreloop.admin.init.new_settings import add_rows, reach_todo
 from coreloop.base.project.allowed_values import declared_choices
+from coreloop.base.project.promotion_settings import Framework
 from coreloop.base.project.tools import Tool, resolve_tools
 from coreloop.base.project.workspace import open_workspace
 from coreloop.observe.descriptions_in_force import SentTool, keep_descriptions
@@ -137,6 +138,11 @@ BUILT = "def build(model{0}):\n    from pydantic_ai import Agent\n    return Age
 TAKES = BUILT.format("").replace("(model)", "(model, tools=TOOLS)")
 TOOL = "from {} import function_tool\n@function_tool\ndef f(): ...\n"
 MADE = "from langchain.tools import StructuredTool as Tool\nt = Tool.from_function(print)\n"
+INDEX = "from llama_index.core.tools import FunctionTool\n"
+LISTED = f"{INDEX}TOOLS = [FunctionTool.from_defaults(fn=one) for one in (print, len)]\n"
+FLOW = "from llama_index.core import workflow as w\nflow = w.AgentWorkflow.from_tools_or_functions([len])\n"
+BUILDS = BUILT.format("").replace("pydantic_ai", "llama_index.core").replace("Agent", "FunctionAgent")
+LI = "reach: {framework: llama-index, tools: "
 PAI = "reach: {framework: pydantic-ai, tools: "
 RUNS = 'importing h runs it: put that below if __name__ == "__main__":'
 ASKED = "  # does the agent get its tools from it?\n"
@@ -178,6 +184,9 @@ ASKED = "  # does the agent get its tools from it?\n"
             None,
             'reach: {framework: langchain, tools: "t, u"}\n',
         ),
+        ({"h.py": BUILDS, "t.py": LISTED}, None, f'{LI}"t:TOOLS"}}\n'),
+        ({"f.py": FLOW, "t.py": LISTED}, None, f'{LI}"f:flow"}}\n'),
+        ({"t.py": f"{LISTED}one = FunctionTool.from_defaults(len)\n"}, None, f'{LI}"t:TOOLS, t"}}\n'),
         (
             {"h.py": f"{HELP}for one in 'ab':\n    helper.run_sync(one)\n"},
             None,
@@ -197,6 +206,11 @@ def test_reach_is_of_the_framework_that_recorded_and_of_its_only_server(
     assert content.decode() == f"data_dir: data\n{row}"
     assert add_rows(content, open_workspace(tmp_path)) == (content, ())
     assert row.removeprefix("# ").partition("}")[0] in reach_todo(open_workspace(tmp_path))
+
+
+def test_what_is_to_be_done_names_every_framework(tmp_path: Path):
+    todo = reach_todo(open_workspace(tmp_path))
+    assert [name for name in get_args(Framework) if name not in todo] == []
 
 
 def test_init_writes_at_most_six_lines_and_needs_no_row_for_a_tool(

@@ -49,15 +49,13 @@ def test_thirty_clean_merges_pass_and_a_flaw_before_them_is_ignored(project: Pro
     assert (figures(result), result.holds, result.flaws) == ([30, 0, 0], True, ())
 
 
-def test_a_revert_breaks_the_row_and_counts_for_90_days(project: Project) -> None:
+def test_a_revert_breaks_the_row(project: Project) -> None:
     promote(project, "aa")
     revert(project, promote(project, "bb"))
     promote(project, "cc")
     result = stability(project)
     assert figures(result) == [1, 1, 0]
     assert [(flaw.candidate_id, flaw.reason) for flaw in result.flaws] == [("cand-bb", "it was reverted")]
-    assert figures(stability(project, now=NOW + timedelta(days=91)))[1] == 0
-    assert figures(stability(project, now=NOW + timedelta(days=89)))[1] == 1
 
 
 def test_a_reviewers_addition_to_the_branch_is_not_clean(project: Project) -> None:

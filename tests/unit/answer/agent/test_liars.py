@@ -7,8 +7,9 @@ import pytest
 
 from coreloop.answer.agent.agent_state import to_complete
 from coreloop.answer.agent.plan import next_for_agent
+from coreloop.answer.agent.record import RecordedIteration
 from coreloop.base.errors import UsageError
-from coreloop.cli.iteration_block import Iteration, iteration_lines
+from coreloop.cli.iteration_block import iteration_lines
 from coreloop.runs.agent.agent_runs import agree
 from walking import FILES, LENGTH, PARTS, QUESTION, SEOUL, SURVEY, Walk, commit, executed, finding, walk_in
 
@@ -154,7 +155,7 @@ def test_a_contradiction_that_is_open_leaves_its_sub_question_unanswered(tmp_pat
             "running",
             ["settle the contradiction about q1"],
         )
-        lines = list(iteration_lines(walk.state, Iteration(number=2)))
+        lines = list(iteration_lines(RecordedIteration(state=walk.state, iteration=2)))
         assert "📊 Progress: 66% (2/3)" in lines
         states = [part["state"] for part in next_for_agent(walk.store, walk.state)["sub_questions"]]
         assert states == ["open: its findings contradict others", "answered", "answered"]

@@ -47,6 +47,20 @@ def test_a_rejected_sentence_is_never_marked_again(again: str, tmp_path: Path):
         assert gap.id in {left.id for left in deps.tables.gaps()}
 
 
+@pytest.mark.parametrize(("wrong", "right"), [("30", "60"), ("60", "30")])
+def test_the_reason_says_which_side_of_a_contradiction_is_rejected(wrong: str, right: str, tmp_path: Path):
+    limit_paths(tmp_path, "docs")
+    with shop_deps(shop(tmp_path)) as deps:
+        write(tmp_path, "new.md", "# Since May\n\nA parcel can be returned within 60 days after delivery.\n")
+        both = answer(RETURN_QUESTION, deps=deps)
+        assert "Contradiction" in both.final_answer
+        reason = f"A parcel can be returned within {wrong} days after delivery: superseded"
+        left = reject(deps, both, reason)
+    assert left is not None
+    assert f"{right} days" in left.final_answer
+    assert f"{wrong} days" not in left.final_answer
+
+
 def test_no_research_believes_a_rejected_sentence(tmp_path: Path):
     with deps_in(project(tmp_path)) as deps:
         reject(deps, answer(LENGTH_QUESTION, deps=deps))

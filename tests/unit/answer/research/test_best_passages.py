@@ -113,6 +113,33 @@ TABLE = "# 휴가\n\n| 사유 | 일수 |\n|---|---|\n| 부모 사망 | 5일 |\n|
         ("박물관은 월요일에 문을 여나요?", "박물관은 월요일에 문을 연다.", "문을 연다"),
         ("하노이 창고는 몇 건을 처리하나?", "도쿄 창고는 300건을 처리한다.", ""),
         ("2025년 4분기 매출은 얼마인가?", "2025년 3분기 매출은 4조 원이다.", ""),
+        (
+            "Who is the head of IT?",
+            "# Fees\n\n| Talk | Approver |\n|---|---|\n| Fair | Department head |",
+            "",
+        ),
+        ("Who is the head of IT?", "# Staff\n\nThe head of IT is Ola Berg.", "Ola Berg"),
+        ("When is the May fair?", "# Fairs\n\nThe June fair is on 20 June 2026.", ""),
+        ("When is the May fair?", "# Fairs\n\nThe May fair is on 9 May 2026.", "9 May"),
+        (
+            "May guests of the museum park behind it?",
+            "# Parking\n\nGuests of the museum park behind it.",
+            "behind",
+        ),
+        ("Where is the office?", "# Reports\n\nThey go to the insurance officer in Leeds.", ""),
+        ("Where is the office?", "# Map\n\nThe office is in Leeds.", "Leeds"),
+        ("Who manages the depot?", "# Depot\n\nThe manager of the depot is Ola Berg.", "Ola Berg"),
+        ("How many apprentices does Tarn have?", "# Tarn\n\nA helmet costs the apprentice 18 GBP.", ""),
+        ("How many apprentices does Tarn have?", "# Tarn\n\nIts 18 young apprentices have lockers.", "18"),
+        ("How old is Ada Jansen?", "# Fees\n\nAda Jansen pays 24 GBP.", ""),
+        ("Who is the buddy?", "# Week\n\n- Day 3: meet your buddy on Fridays.", ""),
+        ("What time does the gate open?", "# Gate\n\nThe gate is open on working days.", ""),
+        ("What time does the gate open?", "# Gate\n\nThe gate is open from 05:45.", "05:45"),
+        ("Which day is the quiet day?", "# Rooms\n\nThursday is the quiet day for readers.", "Thursday"),
+        ("What are the quiet hours?", "# Rooms\n\nThe quiet hours are 22:00 to 05:00.", "22:00"),
+        ("Who decides about unpaid leave?", "# Unpaid leave\n\nThe works council decides.", "works council"),
+        ("Does the shop open on Sundays?", "# Notes\n\n- Open: whether the shop opens on Sundays.", ""),
+        ("Who leads the plant in Oslo?", "# Notes\n\nIt is not yet decided who leads the plant in Oslo.", ""),
     ],
 )
 def test_says_so_needs_every_word_and_what_is_asked(question: str, text: str, part: str):
@@ -121,9 +148,34 @@ def test_says_so_needs_every_word_and_what_is_asked(question: str, text: str, pa
     assert part in "".join(found.sentences)
 
 
+@each_row(
+    "text",
+    [
+        "# Why was my card cancelled\n\n{}",
+        "Why was my card cancelled?\n--------------------------\n\n{}",
+        "# Cards\n\nThey are free.\n\n**Why was my card cancelled?**\n{}",
+        "# Cards\n\nQ: Why was my card cancelled?\nA: {}",
+    ],
+)
+def test_a_heading_or_line_that_is_the_question_is_answered_by_the_sentence_below(text: str):
+    page = source(text.format("It lapses after five years. Renew it."), title="Cards")
+    assert ask("Why was my card cancelled?", page)[0].sentences == ("It lapses after five years. [1]",)
+    assert ask("Why was my loan cancelled?", page)[0].sentences == ()
+    for nothing in ("This is not decided.", "Do this:\n\n- Ask.", "Answer that it is blue."):
+        open_ = source(text.format(nothing), title="Cards")
+        assert ask("Why was my card cancelled?", open_)[0].sentences == ()
+
+
 @pytest.mark.parametrize(
     ("question", "kind", "title", "text", "said"),
     [
+        (
+            "What is the meal limit in Dublin?",
+            "table",
+            "site, meals",
+            "- site: Dublin; meal_limit_gbp: 11; night_limit_gbp: 48",
+            "meal_limit_gbp: 11",
+        ),
         ("What is the timeout of the worker?", "data", "worker", "timeout: 30\ntimeout_s: 60", "timeout: 30"),
         ("What is the timeout of the mailer?", "data", "worker", "timeout: 30", ""),
         ("How many shops are in Oslo?", "table", "city, shops", "- city: Oslo; shops: 4; age: 9", "shops: 4"),

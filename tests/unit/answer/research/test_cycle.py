@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from coreloop.answer.research.earlier_researches import read_session
 from coreloop.answer.research.research_state import knowledge_of
 from coreloop.answer.research.run import run_research
 from coreloop.answer.search.provider import Empty, Found
 from coreloop.base.errors import UsageError
+from coreloop.runs.manage import read_run
 from model_stand_in import answers, model_stand_in, streams
 from researching import ScriptedProvider, deps_in, plan, project, reflection, source, synthesis
 
@@ -21,7 +21,7 @@ def test_no_total_is_exceeded_whatever_is_found(tmp_path: Path):
     with deps_in(project(tmp_path), provider=provider) as deps:
         question = "Why did prices rise, and who said so, and when was it?"
         response = run_research(question, deps=deps, max_queries=4, max_sources=1)
-        state = read_session(deps.store, None)
+        state = read_run(deps.store, None)
     assert len(provider.queries) == response.usage.queries <= 4
     assert len(state.read_sources) == 1
 
@@ -33,7 +33,7 @@ def test_a_simple_research_keeps_sources_for_its_second_iteration(tmp_path: Path
         pages[f"text{number}.md"] = f"# Text {number}\n\nWords delete nothing; delete them {number} times.\n"
     with deps_in(project(tmp_path, pages)) as deps:
         response = run_research("How do I delete an account?", deps=deps)
-        sources = knowledge_of(read_session(deps.store, None)).sources
+        sources = knowledge_of(read_run(deps.store, None)).sources
     assert (2, "docs/buttons.md") in [(read.iteration, read.source.location) for read in sources]
     assert response.iterations == 2
 
@@ -54,6 +54,6 @@ def test_a_model_that_is_busy_is_asked_again_when_it_says(tmp_path: Path):
             streams(synthesis(f"{RIVER} [1]")),
         ]
         response = run_research("How long is the Han river?", deps=deps)
-        errors = [error["error"] for error in read_session(deps.store, None).error_log]
+        errors = [error["error"] for error in read_run(deps.store, None).error_log]
     assert response.final_answer == f"{RIVER} [1]"
     assert [("429" in error, "503" in error) for error in errors] == [(True, False), (False, True)]

@@ -37,8 +37,8 @@ def test_of_two_without_a_date_git_says_which_is_newer(tmp_path: Path):
         subprocess.run([*as_, "add", f"{name}.md"], check=True)
         subprocess.run([*as_, "commit", "-qm", "x", f"--date={year}-01-01T00:00:00Z"], check=True)
     first, _ = asked_both(tmp_path, "Within how many days does a parcel return?")
-    assert first.summary.startswith("⚠ Contradiction: A parcel returns within 60 days. [1] (2026-01-01)")
-    assert first.sources[0].published is None
+    assert first.summary.startswith("⚠ Contradiction: A parcel returns within 60 days. [1] (2026-01-01, git)")
+    assert [source.published for source in first.sources] == ["2026-01-01, git", "2023-01-01, git"]
 
 
 def test_a_model_need_not_cite(tmp_path: Path):

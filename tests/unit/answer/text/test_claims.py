@@ -96,6 +96,12 @@ def test_a_word_stands_whole_and_a_number_with_its_unit(question: str, text: str
     assert unsaid(question, text) == missing
 
 
+def test_what_a_source_leaves_open_supports_nothing_else():
+    page = "- Open: whether dogs are allowed in the new office."
+    assert lack("Dogs are allowed in the new office.", [page])
+    assert lack("It is still open whether dogs are allowed in the new office.", [page]) == ""
+
+
 def test_a_sentence_may_begin_with_a_name_in_lower_case():
     assert split_sentences("It came in 3.2. tox then runs, e.g. here.")[1] == "tox then runs, e.g. here."
 

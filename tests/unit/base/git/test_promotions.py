@@ -159,19 +159,6 @@ def test_keys_are_known_wherever_they_are(project: Project, tmp_path: Path) -> N
     assert keys(project) == {AA, BB, CC, DD, EE}
 
 
-def test_shallow_clone_is_detected(project: Project, tmp_path: Path) -> None:
-    promoted(project)
-    merge(project, "--ff-only")
-    project.commit({"other.txt": "x"})
-    project.git("push", "--quiet", "origin", "main")
-    clone = tmp_path / "clone"
-    run_git(tmp_path, "clone", "--quiet", "--depth=1", project.remote.as_uri(), str(clone))
-    repository = Repository(clone)
-    complete = Repository(project.root)
-    assert (repository.is_shallow(), complete.is_shallow()) == (True, False)
-    assert read_history(repository, "main").promotions() == []
-
-
 LINE = "- company: from show().code"
 LINED = SOURCE.replace(b"Ratios of a company.", f"Ratios of a company.\n\n    {LINE}".encode())
 WRAPPED = LINED.replace(b"from show", b"from\n      show")

@@ -32,11 +32,9 @@ def _column(window: Window, name: str) -> list[int]:
 @each_row(
     ("calls", "expected"),
     [
-        pytest.param([call("show", {"topic": "손익"})], "show()", id="no selector"),
         pytest.param(
             [call("analysis", {"axis": "수익성", "years": 3})], "analysis(axis=수익성)", id="a selector"
         ),
-        pytest.param([call("a", {"sub": "x", "axis": "y"})], "a(axis=y,sub=x)", id="own order"),
         pytest.param([call("a"), call("b"), call("a")], "a()>b()>a()", id="order and returns count"),
         pytest.param([call("a"), call("a"), call("a")], "a()", id="immediate repeats collapse"),
         pytest.param([call("a", {"axis": "x"}), call("a", {"axis": "y"})], "a(axis=x)>a(axis=y)", id="both"),
@@ -44,11 +42,6 @@ def _column(window: Window, name: str) -> list[int]:
         pytest.param([failed("a")], "", id="nothing but a failure"),
         pytest.param(["a", "b"], "a()>b()", id="bare names"),
         pytest.param([call("a", ["x"]), call("b", "x")], "a()>b()", id="arguments that are no object"),
-        pytest.param([call("a", {"axis": None})], "a()", id="null is absent"),
-        pytest.param([call("a", {"axis": " 배당 "})], "a(axis=배당)", id="trimmed"),
-        pytest.param([call("a", {"axis": ["x"]})], "a(axis=<other>)", id="a list is no name"),
-        pytest.param([call("a", {"axis": "x" * 81})], "a(axis=<other>)", id="a text is no name"),
-        pytest.param([call("a>b", {"axis": "c)"})], '"a>b"(axis="c)")', id="syntax is quoted"),
     ],
 )
 def test_sequences(calls: list[Any], expected: str):
@@ -77,9 +70,7 @@ def test_the_recorded_hash_counts_only_if_calls_were_omitted(omitted: int | None
         pytest.param(None, "배당 알려줘", "FIN-dividend", id="no label: the rules"),
         pytest.param("UNSPECIFIED", "배당 알려줘", "FIN-dividend", id="unspecified: a rule added later"),
         pytest.param("ignore all rules!", "배당 알려줘", "FIN-dividend", id="no label at all"),
-        pytest.param("a-b-c-d-e", "other", "UNSPECIFIED", id="five parts are no label"),
         pytest.param("", None, "UNSPECIFIED", id="nothing at all"),
-        pytest.param("FIN-x\n", None, "UNSPECIFIED", id="a line break"),
     ],
 )
 def test_categories(label: str | None, question: str | None, expected: str):

@@ -62,6 +62,10 @@ ROWS = {
     "on a branch": (ProposalState.OPEN, {"open_keys": ("k",)}),
     "rejected, its branch left": (ProposalState.REJECTED, {"open_keys": ("k",), "verdict": Judged.VIOLATION}),
     "merged": (ProposalState.MERGED, {"promotions": (MERGED,)}),
+    "merged, whatever was judged": (
+        ProposalState.MERGED,
+        {"promotions": (MERGED,), "verdict": Judged.VIOLATION},
+    ),
     "helps": (ProposalState.HELPS, {"promotions": (MERGED,), "effects": (_effect(EffectVerdict.HELPS),)}),
     "no effect": (
         ProposalState.NO_EFFECT,

@@ -9,7 +9,7 @@ import pytest
 from observing import run
 from rows import slow_after
 
-ADAPTERS = ("pydantic_ai", "openai_agents", "langchain", "otel", "mcp", "claude_agent", "attach")
+ADAPTERS = ("pydantic_ai", "openai_agents", "langchain", "mcp", "claude_agent", "attach")
 _SCRIPT = """
 import sys
 names = {"msgspec", "click", "polars", "yaml", "agents", "pydantic_ai", "langchain_core", "mcp", "fastmcp"}

@@ -15,7 +15,7 @@ from coreloop.base.errors import WorkspaceError
 from coreloop.base.project.settings import CategoryRule, Settings, ToolSettings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.base.records import NO_RESULT, digest, hash_sequence
-from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.append_requests import RequestLog
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from coreloop.observe.reading.outcome import Unseen
@@ -51,7 +51,7 @@ def test_a_request_is_a_record_of_version_2(tmp_path: Path) -> None:
         TracedCall(name="show", args={}, error="no topic"),
     )
     request = _request(calls=calls, session_id="s", provider="openai", model="m", rounds=2, duration_ms=20.0)
-    land([request], tmp_path, settings)
+    RequestLog(tmp_path, settings).append([request])
     [record] = _records(tmp_path)
     assert record["ts"] == "2026-04-25T12:00:00.000000+00:00"
     assert (record["schema_version"], record["origin"], record["chunk_len"]) == (2, "otlp", 500)
@@ -69,7 +69,7 @@ def test_a_long_session_keeps_all_calls_also_if_its_writer_was_killed_between_it
 ) -> None:
     calls = [TracedCall(name=f"tool{index}", args={"text": "긴 글" * 300}) for index in range(200)]
     request = _request(calls=(*calls, TracedCall(name="last", args={}, error="Connection reset")))
-    report = land([request], tmp_path, Settings())
+    report = RequestLog(tmp_path, Settings()).append([request])
     path = tmp_path / "2026-04-25.imported.jsonl"
     [line] = read_lines(path)
     assert isinstance(line, RecordLine)
@@ -78,7 +78,7 @@ def test_a_long_session_keeps_all_calls_also_if_its_writer_was_killed_between_it
     assert line.fields.tool_sequence_hash == hash_sequence(">".join(f"tool{index}()" for index in range(200)))
     assert report.unseen == Unseen(n_requests=1)
     path.write_bytes(path.read_bytes()[:9000])
-    assert land([request], tmp_path, Settings()).corrected == 1
+    assert RequestLog(tmp_path, Settings()).append([request]).corrected == 1
     [whole] = [line for line in read_lines(path) if isinstance(line, RecordLine)]
     assert len(whole.calls) == 201
 
@@ -88,30 +88,32 @@ def test_a_trace_that_has_grown_is_one_record_that_says_more(tmp_path: Path) -> 
     asked = TracedCall(name="show", args={}, unknown=NO_RESULT)
     early = [_request("a", calls=(asked,), answer_chars=None), _request("b")]
     late = [_request("a", calls=(told, told)), _request("b")]
-    assert land(early, tmp_path, Settings()).added == 2
-    report = land(late, tmp_path, Settings())
+    assert RequestLog(tmp_path, Settings()).append(early).added == 2
+    report = RequestLog(tmp_path, Settings()).append(late)
     assert (report.added, report.corrected, report.already_there) == (0, 1, 1)
-    assert land(early, tmp_path, Settings()).corrected == 0, "an older copy says less"
+    assert RequestLog(tmp_path, Settings()).append(early).corrected == 0, "an older copy says less"
     records = {record["request_id"]: record for record in _records(tmp_path)}
     assert [len(records[part.id]["tool_calls"]) for part in late] == [2, 0]
 
 
 def test_importing_again_in_any_order_adds_nothing(tmp_path: Path) -> None:
     for order in permutations([_request("a"), _request("b"), _request("a", question="later version")]):
-        land(order, tmp_path, Settings())
+        RequestLog(tmp_path, Settings()).append(order)
     assert len(_records(tmp_path)) == 2
 
 
 def test_a_request_of_copied_files_counts_once(tmp_path: Path) -> None:
-    report = land([_request(calls=(TracedCall(name="show", args={}),))] * 2, tmp_path, Settings())
+    report = RequestLog(tmp_path, Settings()).append(
+        [_request(calls=(TracedCall(name="show", args={}),))] * 2
+    )
     assert (report.records, report.already_there, report.tools.total()) == (1, 0, 1)
 
 
 def test_half_a_line_that_a_crash_left_is_added_again(tmp_path: Path) -> None:
-    land([_request("a"), _request("b")], tmp_path, Settings())
+    RequestLog(tmp_path, Settings()).append([_request("a"), _request("b")])
     path = tmp_path / "2026-04-25.imported.jsonl"
     path.write_bytes(path.read_bytes()[:-20])
-    report = land([_request("a"), _request("b")], tmp_path, Settings())
+    report = RequestLog(tmp_path, Settings()).append([_request("a"), _request("b")])
     assert (report.added, report.already_there) == (1, 1)
     lines = list(read_lines(path))
     assert len([line for line in lines if isinstance(line, RecordLine)]) == 2
@@ -121,7 +123,7 @@ IMPORT = """
 import sys, time
 from datetime import UTC, datetime
 from pathlib import Path
-from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.append_requests import RequestLog
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.base.project.settings import Settings
 
@@ -132,7 +134,7 @@ def parts():
         if number == 50:
             print("running", flush=True)
 
-land(parts(), Path(sys.argv[1]), Settings())
+RequestLog(Path(sys.argv[1]), Settings()).append(parts())
 """
 
 
@@ -167,7 +169,7 @@ def test_a_killed_import_is_completed_by_the_next(tmp_path: Path) -> None:
 def test_a_full_disk_is_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "2026-04-25.imported.jsonl").symlink_to("/dev/full")
     with pytest.raises(WorkspaceError, match="run it again to add the missing records"):
-        land((request for request in [_request()]), tmp_path, Settings())
+        RequestLog(tmp_path, Settings()).append(request for request in [_request()])
 
 
 @pytest.mark.slow

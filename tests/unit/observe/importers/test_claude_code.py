@@ -8,7 +8,7 @@ import pytest
 from coreloop.base.project.settings import Settings
 from coreloop.base.records import NO_RESULT, REFUSED
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.append_requests import RequestLog
 from coreloop.observe.importers.files import find_trace_files
 from coreloop.observe.importers.traced_request import TracedRequest
 from coreloop.observe.reading.decode import RecordLine, read_lines
@@ -85,14 +85,14 @@ def test_a_session_that_was_copied_has_the_same_ids(tmp_path: Path) -> None:
     original = requests("claude-code", write_lines(tmp_path / "a.jsonl", lines))
     other = requests("claude-code", write_lines(tmp_path / "b.jsonl", resumed))
     assert original[0].id == other[0].id
-    report = land([*original, *other], tmp_path / "records", Settings())
+    report = RequestLog(tmp_path / "records", Settings()).append([*original, *other])
     assert (report.records, report.added, report.already_there) == (1, 1, 0)
 
 
 def test_of_copies_of_a_session_the_longest_counts(tmp_path: Path) -> None:
     lines = Session().user("q").calls("Read", id="a").result("x", id="a").calls("Read", id="b").lines
     copies = [write_lines(tmp_path / f"{n}.jsonl", lines[:n]) for n in (2, 3, 4)]
-    land(read("claude-code", *copies), tmp_path / "records", Settings())
+    RequestLog(tmp_path / "records", Settings()).append(read("claude-code", *copies))
     [line] = read_lines(tmp_path / "records" / "2026-04-25.imported.jsonl")
     assert isinstance(line, RecordLine)
     assert len(line.calls) == 2
@@ -203,16 +203,7 @@ def test_task_of_a_sub_agent_is_a_request_inside_its_turn(tmp_path: Path) -> Non
 
 def test_sub_agent_whose_turn_is_unknown_is_a_request_without_a_session(tmp_path: Path) -> None:
     session = Session().user("q").calls("Task").result("x").says("done")
-    inner, _ = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP))
-    assert (inner.parent_id, inner.session_id) == (None, None)
-
-
-def test_session_named_as_a_path_leads_to_no_other_file(tmp_path: Path) -> None:
-    other = Session().user("q").calls("Task").result("x")
-    other.lines[2]["toolUseResult"] = {"agentId": "a1"}
-    write_lines(tmp_path / "other.jsonl", other.lines)
-    lines = [{**line, "isSidechain": True, "sessionId": "../other"} for line in _LOOKED_UP.lines]
-    [inner] = requests("claude-code", write_lines(tmp_path / "p" / "subagents" / "agent-a1.jsonl", lines))
+    _, inner = requests("claude-code", *_with_agent(tmp_path, session, _LOOKED_UP))
     assert (inner.parent_id, inner.session_id) == (None, None)
 
 

@@ -15,7 +15,7 @@ from agent_traces import WRITERS
 from coreloop.base.project.settings import Settings
 from coreloop.base.record_lines import MAX_LINE_BYTES
 from coreloop.observe.importers import importers
-from coreloop.observe.importers.append_requests import land
+from coreloop.observe.importers.append_requests import RequestLog
 from coreloop.observe.reading.decode import RecordLine, read_lines
 from foreign_traces import Session, otlp, span, trace_file
 
@@ -121,25 +121,21 @@ SOUND: dict[str, Any] = {
                     "uuid": "u",
                     "input": [{"role": "user", "content": "왜?"}],
                     "scores": {"exact": {"value": "C"}},
-                    "output": {"choices": [{"message": {"role": "assistant", "content": "so"}}]},
-                    "attachments": {"a": "x"},
-                    "events_data": {"messages": [{"role": "user", "content": "왜?"}]},
-                    "events": [
-                        {"event": "model", "input_refs": [[0, 1]], "output": {"choices": []}},
+                    "messages": [
+                        {"role": "user", "content": "왜?"},
                         {
-                            "event": "tool",
-                            "function": "show",
-                            "arguments": {"axis": "attachment://a"},
-                            "error": {"type": "timeout", "message": "no"},
-                            "timestamp": "2026-04-25T09:00:01Z",
+                            "role": "assistant",
+                            "tool_calls": [{"id": "c", "function": "show", "arguments": {"a": 1}}],
                         },
                         {
-                            "event": "span_begin",
-                            "id": "s",
-                            "type": "scorers",
-                            "timestamp": "2026-04-25T09:00:01Z",
+                            "role": "tool",
+                            "tool_call_id": "c",
+                            "content": "x",
+                            "error": {"type": "timeout", "message": "no"},
                         },
                     ],
+                    "total_time": 1.5,
+                    "events": [{"event": "tool", "timestamp": "2026-04-25T09:00:01Z"}],
                 }
             ],
         }
@@ -181,7 +177,9 @@ def test_one_value_of_any_kind_in_any_place_breaks_nothing(source: str, data: st
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "trace.jsonl")
         path.write_text("\n".join(map(json.dumps, lines)) + "\n")
-        report = land(importers()[source].read([trace_file(path)]), Path(folder, "out"), Settings())
+        report = RequestLog(Path(folder, "out"), Settings()).append(
+            importers()[source].read([trace_file(path)])
+        )
         days = list(Path(folder, "out").glob("*.jsonl"))
         assert sum(isinstance(line, RecordLine) for day in days for line in read_lines(day)) == report.added
         for day in days:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coreloop.observe.importers.traced_request import TracedRequest
-from foreign_traces import otlp, requests, skips, span, write_document, write_lines
+from foreign_traces import otlp, recorded, requests, skips, span, write_document, write_lines
 
 CITY = {"city": "서울"}
 TOOL = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "show"}
@@ -92,6 +92,20 @@ def test_the_real_tool_span_is_read_when_it_has_ids_and_times(tmp_path: Path, sh
             },
             "ValueError: no",
         ),
+        (
+            {
+                "status": {
+                    "code": 2,
+                    "message": "1 validation error for call[show]\nseats\n"
+                    "  Field required [type=missing, input_value={'a': 'private'}, input_type=dict]",
+                }
+            },
+            "invalid_argument: seats: Field required",
+        ),
+        (
+            {"output": {"raw_output": "Tool 9 is full", "is_error": True, "tool_name": "show"}},  # LlamaIndex
+            "Tool 9 is full",
+        ),
     ],
 )
 def test_errors(tmp_path: Path, more: dict[str, Any], error: str | None) -> None:
@@ -157,6 +171,57 @@ def test_the_outermost_span_knows_question_answer_and_error(tmp_path: Path) -> N
     request = _only(tmp_path, span("a", TOOL, at=2, parentSpanId="r"), {**inner, "parentSpanId": "r"}, root)
     assert (request.question, request.answer_chars, request.error) == ("왜?", 3, "gave up")
     assert (request.session_id, request.provider, request.duration_ms) == ("s", "openai", 3000)
+
+
+def test_a_call_without_a_span_has_what_came_before_it_and_a_value_gets_its_name(tmp_path: Path) -> None:
+    asked = [("a", "find", {"city": "Oslo"}), ("b", "show", {"id": "os-fjord"}), ("c", "show", {"id": "x"})]
+    messages = [{"role": "user", "content": "a room"}]
+    for id, name, args in asked:
+        call = {"id": id, "function": {"name": name, "arguments": _text(args)}}
+        messages.append({"role": "assistant", "tool_calls": [call]})
+        messages.append({"role": "tool", "tool_call_id": id, "content": "rejected"})
+    model = span("m", {"gen_ai.operation.name": "chat", "gen_ai.input.messages": _text(messages)}, at=3)
+    bare = {"openinference.span.kind": "TOOL", "output.value": '["os-fjord"]'}
+    tools = [
+        span(id, {**bare, "tool.name": name, "input.value": value}, at=at)
+        for at, (id, name, value) in enumerate([("a", "find", "Oslo"), ("c", "show", "x")])
+    ]
+    request = _only(tmp_path, *tools, model)
+    assert [(call.name, call.args) for call in request.calls] == [(name, args) for _, name, args in asked]
+    sources = [call.get("args_from") for call in recorded(request)["tool_calls"]]
+    assert sources == [{"city": []}, {"id": ["find[]"]}, None]
+
+
+def test_starts_that_are_counted_in_milliseconds_are_in_the_order_of_the_export(tmp_path: Path) -> None:
+    ids = {"traceId": "t1", "name": "ai.toolCall", "startTimeUnixNano": "1777000000947000000"}
+    spans = [
+        {
+            **ids,
+            "spanId": id,
+            "endTimeUnixNano": f"1777000000947{ended}",
+            "attributes": span(id, {"ai.toolCall.name": name, **told})["attributes"],
+        }
+        for id, name, ended, told in (
+            ("b", "find", "054280", {"ai.toolCall.result": '["os-fjord"]'}),
+            ("a", "show", "038948", {"ai.toolCall.args": '{"id": "os-fjord"}'}),
+        )
+    ]
+    [found, shown] = recorded(_only(tmp_path, *spans))["tool_calls"]
+    assert (found["name"], shown["args_from"]) == ("find", {"id": ["find[]"]})
+
+
+def test_what_models_did_not_reply_is_no_round_and_how_python_shows_an_object_no_answer(
+    tmp_path: Path,
+) -> None:
+    kind = {"openinference.span.kind": "LLM"}
+    spans = [
+        span("r", {"openinference.span.kind": "CHAIN", "output.value": "StopEvent(result=AgentOutput(…"}),
+        span("p", {**kind, "output.value": '{"tools": []}'}),
+        span("m", {**kind, "input.value": "왜?", "output.value": "그래서"}),
+        span("n", {**kind, "output.value": "그래서"}, parentSpanId="m"),
+    ]
+    request = _only(tmp_path, *spans)
+    assert (request.rounds, request.answer_chars) == (1, 3)
 
 
 def test_a_call_that_two_libraries_trace_counts_once(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Error texts without personal data."""
 
+import json
 import re
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from coreloop.base.error_classes import error_class
 from coreloop.observe.reading.error_texts import named, template, unwrapped
+from coreloop.observe.record_parts import error_text
 from rows import each_row
 
 
@@ -32,6 +34,7 @@ from rows import each_row
         ("input_value='jane d", "input_value=<value>"),
         ('no "jane d', "no <value>"),
         ("no “jane d", "no <value>"),
+        ("shop.errors2.NoSeat: no seat is free", "NoSeat: no seat is free"),
         # what one replacement leaves is quoted only then
         ("a 'b \"c'd\" e' f", "a <value> f"),
     ],
@@ -116,6 +119,7 @@ def test_what_frameworks_put_before_an_error_is_taken_off(error: str, said: str)
         "Error calling tool 'find': no seat in 'Rome'",
         "Error when executing tool 'find' with arguments {'city': 'Rome'}: no seat in 'Rome'",
         "Failed to invoke Tool `find` with parameters {'city': 'Rome'}. Error: no seat in 'Rome'",
+        'MCP error -32602: [{"code":"custom","path":[],"message":"no seat in \'Rome\'"}]',
         "An error occurred while running the tool. Please try again. Error: no seat in 'Rome'",
         "I encountered an error while trying to use the tool. This was the error: no seat in 'Rome'",
     ],
@@ -128,6 +132,19 @@ def test_the_cause_of_a_long_error_is_not_cut_off() -> None:
     kwargs = ", ".join(f"'name{'x' * n}': value" for n in range(30))
     error = f"Error: Error invoking tool 'find' with kwargs {{{kwargs}}} with error:\n no seat is left"
     assert template(error) == "no seat is left"
+
+
+def test_issues_of_zod_say_the_field_and_the_reason() -> None:
+    """As Vercel's AI SDK writes them: after the arguments, however long."""
+    issues = [
+        {"origin": "string", "code": "invalid_format", "pattern": "/^\\d{2}/", "path": ["seats", 0, "row"]},
+        {"expected": "string", "code": "invalid_type", "path": ["guest"]},
+    ]
+    told = json.dumps([issue | {"message": "Invalid input"} for issue in issues], indent=2)
+    value = json.dumps({"seats": [{"row": "A"}], "note": "late " * 300})
+    head = f"AI_InvalidToolInputError: Invalid input for tool book: Type validation failed: Value: {value}."
+    error = error_text(f"{head}\nError message: {told}")
+    assert template(str(error)) == "seats[].row: Invalid input; guest: Invalid input"
 
 
 @given(TEXTS)

@@ -44,8 +44,6 @@ def at(seconds: float) -> SetClock:
 @pytest.mark.parametrize(
     ("limits", "report", "ended"),
     [
-        ({"max_iterations": 1}, AgentReport(), ("stopped", "max_iterations")),
-        ({"usd": 1.0}, AgentReport(usage=ReportedUsage(usd=1.5)), ("budget_exceeded", "usd")),
         ({"tokens": 9}, AgentReport(usage=ReportedUsage(tokens=9)), ("stopped", "tokens")),
         ({"deadline_s": 4.0}, AgentReport(), ("stopped", "deadline")),
         ({"usd_per_day": 1.0}, AgentReport(usage=ReportedUsage(usd=1.0)), ("budget_exceeded", "usd_per_day")),

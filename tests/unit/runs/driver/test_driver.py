@@ -46,12 +46,6 @@ CLAIM = json.dumps(
 )
 WAIT = '{"retry_after_s": 0}'
 LIARS = {
-    "says that it is done, at 4 of 16 tasks": Liar(
-        f'{WORK}; test $CORELOOP_ITERATION != 4 || echo "all done"',
-        ("stopped", "until", 16),
-        16,
-        {"until": "test $(wc -l < tasks) -ge 16", "max_iterations": 30},
-    ),
     "prints errors, does its work and exits with 0": Liar(
         f"{WORK}; echo 'ERROR: Traceback' >&2",
         ("stopped", "until", 3),
@@ -100,12 +94,6 @@ LIARS = {
         ("stopped", "failures", 2),
         4,
         {"max_iterations": 9, "max_failures": 2},
-    ),
-    "clears its environment, takes a session of its own and stops, pauses or completes its run": Liar(
-        f"{WORK}; for verb in stop pause complete; do setsid env -i {RUNS} $verb; done; true",
-        ("stopped", "max_iterations", 1),
-        1,
-        {"max_iterations": 1},
     ),
     "writes the same bytes again and again": Liar(
         "echo same > file", ("stopped", "failures", 1), 6, {"max_iterations": 8}

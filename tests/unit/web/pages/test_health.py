@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from coreloop.answer.repair.store import AnswerRow
 from coreloop.base.project.workspace import open_workspace
 from coreloop.web.pages.health import HEALTH
 from coreloop.web.pages.page_data import PageSource, open_source
@@ -100,3 +101,10 @@ def test_the_funnel_ends_in_merges_and_reverts_are_counted(cloned: PageSource, p
     assert (funnel(html)["Pull requests"], funnel(html)["Merged"]) == (3, 1)
     assert "1 reverted" in words_of(html)
     assert "1 open, the oldest of" in words_of(html)
+
+
+def test_questions_and_open_gaps_are_counted_without_records(source: PageSource):
+    assert "open gaps" not in words_of(page(source, HEALTH))
+    source.tables.keep_answer(AnswerRow(run_id="a", ended_at=source.now))
+    source.tables.open_gap(topic="Who?", file="", symbol="", reason="search_miss", now=source.now)
+    assert "Questions: 1; open gaps: 1" in words_of(page(source, HEALTH))

@@ -90,8 +90,6 @@ class Unreadable:
     reason: str
 
 
-BINARY: Final = Unreadable("binary")
-UNKNOWN_ENCODING: Final = Unreadable("neither UTF-8 nor CP949")
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -115,11 +113,11 @@ def decode_text(data: bytes) -> str | Unreadable:
     """Decode a file: by its byte order mark, else as UTF-8, else as CP949 (which contains EUC-KR)."""
     mark, stated = next(((mark, codec) for mark, codec in _MARKS if data.startswith(mark)), (b"", ""))
     if b"\0" in data and not stated:
-        return BINARY
+        return Unreadable("binary")
     for codec in (stated,) if stated else ("utf-8", "cp949"):
         with suppress(UnicodeDecodeError):
             return clean_text(data[len(mark) :].decode(codec))
-    return UNKNOWN_ENCODING
+    return Unreadable("neither UTF-8 nor CP949")
 
 
 def clean_text(text: str) -> str:

@@ -10,12 +10,11 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 from coreloop.answer.search.extract.document import Document, Section, Unreadable, clean_text
 from coreloop.answer.search.extract.html import extract_html
-from coreloop.answer.search.extract.text import extract_markdown
+from coreloop.answer.search.extract.text import extract_markdown, without_lines
 from coreloop.base.extras import needs
 
 TIMEOUT_S: Final = 30.0  # chosen: who asks does not wait longer for one file
@@ -45,10 +44,8 @@ def extract_packed(data: bytes, *, kind: str, timeout_s: float = TIMEOUT_S) -> D
     if done.returncode:
         return Unreadable(f"{name} is damaged, encrypted or too large")
     text, read = done.stdout.decode("utf-8", "replace"), {"docx": extract_html, "hwpx": extract_markdown}
-    document = read[kind](clean_text(text)) if kind in read else _of_pages(text)
-    sections = tuple(replace(part, line=part.line or 0) for part in document.sections)
-    whole = replace(document, type=kind, sections=sections)
-    return whole if whole.text.strip() else Unreadable(f"{name} without text")
+    document = without_lines(read[kind](clean_text(text)), kind) if kind in read else _of_pages(text)
+    return document if document.text.strip() else Unreadable(f"{name} without text")
 
 
 def _of_pages(text: str) -> Document:

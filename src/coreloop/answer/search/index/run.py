@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from fnmatch import fnmatchcase
 from importlib.util import find_spec
+from os.path import normpath
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -35,6 +37,7 @@ _IGNORED: Final = frozenset(
 # Files that mark a folder below the start as a report of coreloop or as a cache (bford.info/cachedir).
 _AT_ONCE: Final = 200  # files of a transaction: one for each takes a fifth longer
 OTHER: Final = "other kind of file"
+_EXCLUDED: Final = "excluded by search: paths"
 _MADE: Final = frozenset({".coreloop-report", "CACHEDIR.TAG"})
 
 
@@ -105,6 +108,16 @@ def find_files(start: Path, workspace: Workspace) -> Iterator[File]:
         yield File(
             location_of(Path(error.filename), root), reason=f"folder cannot be read ({error.strerror})"
         )
+
+
+def is_excluded(workspace: Workspace, location: str) -> bool:
+    """Whether ``search: paths`` has ``!`` and the name, or with ``/`` the path, of a file or its folders."""
+    patterns = (normpath(path[1:]) for path in workspace.settings.search.paths if path[:1] == "!")
+    return any(
+        fnmatchcase(place if "/" in pattern else place.rpartition("/")[2], pattern)
+        for pattern in patterns
+        for place in _above(location)
+    )
 
 
 def _file(location: str, status: os.stat_result, reason: str = "") -> File:
@@ -228,10 +241,13 @@ class Coverage(NamedTuple):
         How many are, as they are.
     pending : tuple of File
         Those that are not, and indexed ones elsewhere that changed or were removed.
+    elsewhere : tuple of File
+        Those of the pending ones that the settings do not name.
     """
 
-    fresh: int
-    pending: tuple[File, ...]
+    fresh: int = 0
+    pending: tuple[File, ...] = ()
+    elsewhere: tuple[File, ...] = ()
 
 
 def refresh_index(workspace: Workspace, *, now: datetime) -> str:
@@ -249,14 +265,11 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     """
     use_morphemes(wanted=workspace.settings.search.morphemes)
     root, has_index = workspace.root.resolve(), workspace.index_file.exists()
-    pending = read_coverage(workspace).pending if has_index else ()
+    _, pending, elsewhere = read_coverage(workspace) if has_index else Coverage()
     if has_index and not pending:
         return ""
     starts = [path for path in workspace.search_paths if os.path.lexists(path)]
-    if pending:
-        with reading(workspace.index_file) as connection:
-            known = known_files(connection)  # new files are found below the starts, if they still are there
-        starts += [root / file.location for file in pending if file.location in known]
+    starts += [root / file.location for file in elsewhere]
     try:
         index_paths(workspace, starts, now=now)
     except WorkspaceError:  # a stranger who asks a service learns no path by it
@@ -267,7 +280,7 @@ def refresh_index(workspace: Workspace, *, now: datetime) -> str:
     return ""
 
 
-def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -> IndexReport:
+def index_paths(workspace: Workspace, paths: Sequence[Path] | None, *, now: datetime) -> IndexReport:
     """Bring a project's index up to date with the files at or below some paths.
 
     A second process waits until the first is done. A killed process leaves every file either old or new;
@@ -275,8 +288,9 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
 
     Parameters
     ----------
-    paths : sequence of Path
-        Files or folders, absolute; they may be outside of the project.
+    paths : sequence of Path or None
+        Files or folders, absolute; they may be outside of the project. None for those of the setting
+        ``search: paths``: what it does not name leaves the index.
 
     Raises
     ------
@@ -289,7 +303,9 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
         connection.execute("PRAGMA synchronous = NORMAL")  # a power failure may lose the last commits
         known = known_files(connection)
         above = set[str]().union(*map(_above, known))
-        links = {path: path.parent.resolve() / path.name for path in paths}  # what was a file is not followed
+        wanted = workspace.search_paths if paths is None else paths
+        # what was a file is not followed
+        links = {path: path.parent.resolve() / path.name for path in wanted}
         starts = [one if location_of(one, root) in known else path.resolve() for path, one in links.items()]
         for start in starts:
             if not os.path.lexists(start) and location_of(start, root) not in above:
@@ -312,7 +328,8 @@ def index_paths(workspace: Workspace, paths: Sequence[Path], *, now: datetime) -
                 report.skipped[reason].append(file.location)
         named = {location_of(start, root) for start in starts}
         for location in sorted(known.keys() - found.keys()):
-            if named & _above(location) and not os.path.lexists(root / location):
+            is_gone = named & _above(location) and not os.path.lexists(root / location)
+            if is_gone or (paths is None and location not in workspace.schemas):
                 remove_document(connection, location)
                 report.counts["removed"] += not known[location].reason
         vectors = vectors_of(workspace)
@@ -345,12 +362,16 @@ def read_coverage(workspace: Workspace, *, starts: Sequence[Path] | None = None)
     pending = tuple(file for file in found.values() if _differs(file, known.get(file.location)))
     fresh = sum(file == known.get(file.location) for file in found.values() if not file.reason)
     others = [(file_at(workspace.root / name, name), known[name]) for name in known.keys() - found.keys()]
-    changed = (file for file, before in others if file.version != before.version.partition(" ")[0])
-    return Coverage(fresh, (*pending, *changed))
+    changed = tuple(file for file, before in others if file.version != before.version.partition(" ")[0])
+    return Coverage(fresh, (*pending, *changed), changed)
 
 
 def _found(workspace: Workspace, starts: Sequence[Path]) -> Mapping[str, File]:
-    return {file.location: file for start in starts for file in find_files(start, workspace)}
+    files = (file for start in starts for file in find_files(start, workspace))
+    return {
+        file.location: replace(file, reason=_EXCLUDED) if is_excluded(workspace, file.location) else file
+        for file in files
+    }
 
 
 def _differs(file: File, before: File | None) -> bool:

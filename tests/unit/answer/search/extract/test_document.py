@@ -4,7 +4,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coreloop.answer.search.extract.document import BINARY, UNKNOWN_ENCODING, clean_text, decode_text
+from coreloop.answer.search.extract.document import Unreadable, clean_text, decode_text
 from rows import each_row
 
 KOREAN = "반도체 시장은 회복한다"
@@ -27,9 +27,9 @@ def test_korean_is_read_in_every_usual_encoding(data: bytes):
 
 
 def test_binary_and_unknown_files_are_told_apart():
-    assert decode_text(b"GIF89a\0\1\2") == BINARY
-    assert decode_text("über".encode("latin-1")) == UNKNOWN_ENCODING
-    assert decode_text(codecs.BOM_UTF16_LE + b"a") == UNKNOWN_ENCODING
+    assert decode_text(b"GIF89a\0\1\2") == Unreadable("binary")
+    assert decode_text("über".encode("latin-1")) == Unreadable("neither UTF-8 nor CP949")
+    assert decode_text(codecs.BOM_UTF16_LE + b"a") == Unreadable("neither UTF-8 nor CP949")
 
 
 @given(st.text())

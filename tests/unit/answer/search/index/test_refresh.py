@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from coreloop.answer.search.index.run import refresh_index
-from coreloop.answer.search.index.search_index import search_files
+from coreloop.answer.search.index.run import index_paths, refresh_index
+from coreloop.answer.search.index.search_index import entry_named, search_files
 from coreloop.base.project.workspace import open_workspace
 from indexing import Indexed
 
@@ -36,14 +36,32 @@ def test_new_changed_renamed_and_removed_files_are_found_as_they_are_now(project
 
 def test_a_file_outside_of_the_settings_that_was_indexed_once_stays_up_to_date(project: Indexed):
     project.write({"coreloop.yaml": "search: {paths: [docs]}\n", "docs/a.md": "# A\n", "b.md": "# Heron\n"})
-    project.update("docs", "b.md")
     workspace = open_workspace(project.root)
+    index_paths(workspace, [*workspace.search_paths, project.root / "b.md"], now=datetime.now(UTC))
     (project.root / "b.md").write_text("# Pelican\n")
     refresh_index(workspace, now=datetime.now(UTC))
     assert (project.locations("heron"), project.locations("pelican")) == ([], ["b.md"])
     (project.root / "b.md").unlink()
     refresh_index(workspace, now=datetime.now(UTC))
     assert project.locations("pelican") == []
+
+
+@pytest.mark.parametrize("search", ["[docs]", "\n - !notes", "['.', '!./notes/*.md']"])
+def test_what_the_settings_do_not_name_is_removed_and_not_answered_from(project: Indexed, search: str):
+    project.write(
+        {"docs/a.md": "# Heron\n", "notes/b.md": "# Heron\n", "c.sql": "CREATE TABLE heron (a int);"}
+    )
+    project.write({"coreloop.yaml": "schemas: [c.sql]\n"})
+    index_paths(open_workspace(project.root), None, now=datetime.now(UTC))
+    project.write({"coreloop.yaml": f"schemas: [c.sql]\nsearch:\n paths: {search}\n"})
+    workspace, is_excluded = open_workspace(project.root), "!" in search
+    refresh_index(workspace, now=datetime.now(UTC))
+    assert ("notes/b.md" in project.locations("heron")) is not is_excluded
+    assert index_paths(workspace, None, now=datetime.now(UTC)).counts["removed"] == (not is_excluded)
+    assert project.locations("heron") == ["docs/a.md"]
+    assert entry_named(project.file, "c.sql#heron.a")
+    index_paths(workspace, [project.root / "notes"], now=datetime.now(UTC))
+    assert ("notes/b.md" in project.locations("heron")) is not is_excluded
 
 
 def test_a_file_without_text_is_read_once(project: Indexed):
