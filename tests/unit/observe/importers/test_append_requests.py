@@ -185,7 +185,8 @@ def test_what_is_written_later_is_followed_until_ctrl_c(tmp_path: Path) -> None:
     traces = tmp_path / "traces.jsonl"
     traces.write_text(json.dumps(span) + "\n")
     records = tmp_path / "data" / "audit" / "ai-ask"
-    command = [sys.executable, "-m", "coreloop", "import", "--follow", traces]
+    restored = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # also in a job
+    command = [sys.executable, "-c", f"{restored}; import coreloop.__main__", "import", "--follow", traces]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as following:
         assert following.stdout is not None
         assert following.stdout.readline() == "records: 1 added, 0 already there; files: 1\n"
