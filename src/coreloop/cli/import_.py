@@ -81,7 +81,7 @@ def import_(
     workspace = open_workspace(Path.cwd())
     folder = out or workspace.records_dir
     first = None if since is None else days_between(datetime.now(UTC).date(), since, timedelta())[0]
-    pulling = url and _pulled(source or "", url, first, workspace.audit_dir / "pulled")
+    pulling = url and _pulled(source or "", url, first, (out or workspace.audit_dir) / "pulled")
     with pulling or nullcontext(list(paths)) as files:
 
         def run() -> ImportReport:
@@ -90,7 +90,7 @@ def import_(
 
         report = _follow(run, paths) if is_followed else run()
     output = Output({**import_facts(report), "folder": folder}, _import_lines(report))
-    is_named = all(map(Path.is_file, paths))
+    is_named = bool(paths) and all(map(Path.is_file, paths))
     if not report.unusable and (report.records or not is_named):
         return replace(output, notes=[f"wrote {folder}"] if report.added else ())
     show(output)

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from coreloop.admin.status.read_status import read_stability_gates, read_status
 from coreloop.admin.status.stability import Stability, StabilityGate
 from coreloop.admin.status.status import Standing, Status, next_step
 from coreloop.base.database import ADDRESS, FILE
-from coreloop.base.errors import GitError
+from coreloop.base.errors import GitError, RunStoreError
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace, open_workspace
@@ -106,8 +107,9 @@ def _read_asked(workspace: Workspace, environ: Mapping[str, str]) -> tuple[int, 
         return 0, 0
     from coreloop.answer.repair.store import open_repair_store
 
-    with open_repair_store(workspace, environ=environ) as tables:
-        return tables.asked()
+    with suppress(RunStoreError), open_repair_store(workspace, environ=environ) as tables:
+        return tables.asked()  # what uses the store says what is wrong with it
+    return 0, 0
 
 
 def _question_lines(asked: int, gaps: int) -> Iterator[_Line]:

@@ -145,6 +145,7 @@ def _run(
     finally:
         door.shutdown.set()
         writing.join()
+        write_records(receiver, door)  # what was acknowledged while requests ended
 
 
 def _wait_for_database(environ: Mapping[str, str]) -> None:

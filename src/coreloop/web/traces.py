@@ -23,7 +23,6 @@ from coreloop.web.service import Door
 PATH: Final = "/v1/traces"
 MAX_BYTES: Final = 64 << 20
 """Of a body, decompressed: a collector sends some 8,192 spans at once, each with up to a conversation."""
-_GZIP: Final = 16 + zlib.MAX_WBITS
 _AT_ONCE: Final = 2  # chosen: each body may take `MAX_BYTES`, and some times as much while it is read
 EVERY_S: Final = 1.0
 _AGAIN_S: Final = 30.0
@@ -32,7 +31,7 @@ _AGAIN_S: Final = 30.0
 _CAPTURED_BY: Final = (
     ("azure.", "AZURE_TRACING_GEN_AI_CONTENT_RECORDING_ENABLED=true"),
     ("agent_framework", "ENABLE_SENSITIVE_DATA=true"),
-    ("ai", "experimental_telemetry: {recordInputs: true, recordOutputs: true}"),
+    ("ai ", "experimental_telemetry: {recordInputs: true, recordOutputs: true}"),
     ("gcp.vertex.agent", "ADK_CAPTURE_MESSAGE_CONTENT_IN_SPANS=true"),
     ("openinference.", "no OPENINFERENCE_HIDE_INPUTS or OPENINFERENCE_HIDE_OUTPUTS"),
     ("pydantic-ai", "InstrumentationSettings(include_content=True)"),
@@ -93,7 +92,7 @@ def decompressed(body: bytes, coding: str) -> bytes:
         return body
     if coding != "gzip":
         raise UsageError("Content-Encoding may be gzip or absent")
-    decompressor = zlib.decompressobj(_GZIP)
+    decompressor = zlib.decompressobj(16 + zlib.MAX_WBITS)  # gzip
     try:
         data = decompressor.decompress(body, MAX_BYTES)
     except zlib.error as error:
@@ -132,7 +131,7 @@ def write_records(receiver: Receiver, door: Door) -> None:
             wait_s = _AGAIN_S
         except Exception:  # a thread that ended would be missing until the next start
             log_bug("")
-        for scope in receiver.silent - told:
+        for scope in receiver.silent - receiver.heard - told:
             told.add(scope)
-            setting = next(text for name, text in _CAPTURED_BY if scope.lower().startswith(name))
-            log("no content", scope=printable(scope), captured_by=setting)
+            setting = next(text for name, text in _CAPTURED_BY if f"{scope.lower()} ".startswith(name))
+            log("no content", scope=printable(scope[:200]), captured_by=setting)

@@ -49,8 +49,7 @@ def attach(agent: Any, data_dir: str | os.PathLike[str] | None = None) -> Any:
     if known is None:
         kind = f"{type(agent).__module__}.{type(agent).__qualname__}"
         raise UsageError(
-            f"attach: no adapter for a {kind}; there are for {', '.join(ADAPTERS)}. Of any other, receive "
-            "the spans (dartlab-coreloop receive), or decorate the tools with coreloop.observed_tool"
+            f"attach: no adapter for a {kind}, only for {', '.join(ADAPTERS)}; use dartlab-coreloop receive"
         )
     name = ADAPTERS[known]
     recorded = import_module(f"coreloop.observe.adapters.{name}").attach(agent, data_dir)

@@ -8,7 +8,7 @@ the run's own, and then calls the runner that was there.
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -82,9 +82,10 @@ class _Run:
 
     def __init__(self, given: Any, data_dir: DataDir, options: Mapping[str, Any]) -> None:
         question = given if isinstance(given, str) else ""
-        for item in listed(given):
-            if field_of(item, "role") == "user":
-                question = said(field_of(item, "content"))
+        with suppress(Exception):  # of the host's own types
+            for item in listed(given):
+                if field_of(item, "role") == "user":
+                    question = said(field_of(item, "content"))
         session, outer = _session(options), enclosing()
         self.request = AdaptedRequest(question, parent=outer, session_id=session, data_dir=data_dir)
 

@@ -122,8 +122,8 @@ def run_import(
     suffixes = all_suffixes() if source is None else importers()[source].SUFFIXES
     files = find_trace_files(paths, suffixes, now_s=now_s)
     sorted_files = recognise(files) if source is None else Recognised({source: files})
-    parts = read_all(sorted_files, watching)
-    report = RequestLog(out or workspace.records_dir, workspace.settings, workspace.root).append(parts)
+    log = RequestLog(out or workspace.records_dir, workspace.settings, workspace.root)
+    report = log.append(read_all(sorted_files, watching))
     return replace(report, n_files=len(files))
 
 
@@ -242,6 +242,7 @@ class RequestLog:
     def _rewrite(self, path: Path, requests: Mapping[str, bytes]) -> None:
         """Put lines in the place of others; the file is the old one or the new one, whenever this ends."""
         with file_errors("cannot be read ({strerror})", path):
+            path.touch()  # a person may have removed the day
             kept = [raw for _, raw in lines_of(path) if _id_of(raw) not in requests]
         kept = [raw if raw.endswith(b"\n") else raw + b"\n" for raw in kept]  # a crash left half a line
         write_private(path, b"".join([*kept, *requests.values()]))

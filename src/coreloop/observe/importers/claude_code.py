@@ -200,7 +200,7 @@ def _add_results(turn: _Turn, line: dict[str, Any], results: list[dict[str, Any]
     if isinstance(told, dict) and isinstance(told.get("agentId"), str):
         turn.agents.append(told["agentId"])
     for part in results:
-        result = forms.result_of(part, "tool_result")
+        result = forms.result_of({**part, "is_error": part.get("is_error") in (True, "true")}, "tool_result")
         call = forms.give(turn.calls, str(part.get("tool_use_id")), result, at=at)
         if call is not None and call.error is None and not call.name.startswith(_MCP):
             call.ok = True

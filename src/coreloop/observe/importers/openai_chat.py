@@ -37,7 +37,7 @@ _HOLDERS: Final = (
     *("messages", "input", "inputs", "contents", "output", "outputs", "choices", "candidates", "message"),
     *("content", "kwargs", "generations", "inputBodyJson", "outputBodyJson"),
 )
-_QUESTIONS: Final = ("question", "query", "prompt", "user_input", "input", "message", "text", "content")
+_TASKS: Final = ("question", "query", "task", "prompt", "user_input", "input", "message", "text", "content")
 _ANSWERS: Final = ("answer", "output", "response", "final_output", "result", "message", "text", "content")
 # Keys of a step in the trace of a run: its input and output are no conversation.
 _OF_A_RUN: Final = frozenset({"traceId", "span_id", "spanId", "run_type", "parent_run_id", "observations"})
@@ -223,8 +223,8 @@ def messages_in(value: Any, depth: int = _MAX_SEARCHED) -> list[Any]:
     value = values.decoded(value)
     if value and _is_messages(value):
         return list(value)
-    if isinstance(value, list):
-        value = value[0] if value else None  # the first choice
+    if isinstance(value, list) and value and depth:
+        return messages_in(value[0], depth - 1)  # the first choice
     if not isinstance(value, dict) or not depth:
         return []
     if forms.form_of(value):
@@ -323,7 +323,7 @@ def read_messages(messages: list[Any]) -> Chat:
 
 def question_in(value: Any) -> str | None:
     """Return the user's question: the last user message of a chat, or the text of a usual key."""
-    return read_messages(messages_in(value)).last_question or _text_in(value, _QUESTIONS)
+    return read_messages(messages_in(value)).last_question or _text_in(value, _TASKS)
 
 
 def answer_in(value: Any) -> str | None:

@@ -152,7 +152,8 @@ def _attributes_of(span: Mapping[str, Any], named: Mapping[str, Any]) -> dict[st
     columns = {key.removeprefix(start): value for key, value in span.items() if key.startswith(start)}
     attributes = {**beside, "output": named.get("output"), **columns}
     attributes |= _attributes(named.get("attributes"))
-    return known.in_one_form({key: value for key, value in attributes.items() if value is not None})
+    hidden = (None, "__REDACTED__")  # as OpenInference writes it
+    return known.in_one_form({key: value for key, value in attributes.items() if value not in hidden})
 
 
 def _attributes(value: Any, depth: int = _DEEPEST) -> dict[str, Any]:

@@ -29,7 +29,6 @@ _SERVERS: Final = Path(__file__).with_name("servers.tsv")
 _OVERLAP: Final = timedelta(days=1)  # of two pulls: spans, scores and annotations come late
 _FIRST: Final = timedelta(days=7) - _OVERLAP
 _MAX_BYTES: Final = 64 << 20  # of an answer, which is held whole
-_MAX_PAGES: Final = 10_000  # of a server that always names another
 _TIMEOUT_S: Final = 60.0
 _WAITS_S: Final = (1.0, 4.0, 15.0, 60.0, None)  # after 429 and 503 that do not say how long
 _LONGEST_WAIT_S: Final = 300.0  # chosen: whether to wait longer is for a person to decide
@@ -154,7 +153,7 @@ class _Server(msgspec.Struct, frozen=True):
             content = json.dumps([answer, *self._kept_apart(path, objects(items))]) if items else ""
             [meta] = objects([answer.get("meta")]) or [answer]
             cursor = text(first(meta, "cursor", "next_cursor", "next_page_token")) or ""
-            if (cursor and cursor == state.cursor) or state.n_pages >= _MAX_PAGES:
+            if cursor and cursor == state.cursor:
                 raise ExchangeError("too_long", "pages without an end")
             state.n_pages, state.cursor = state.n_pages + 1, cursor
             state.n_lists_read += not cursor

@@ -1,5 +1,6 @@
 """Spans that exporters have sent: on disk until their traces are quiet, then records like those of files."""
 
+import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,14 +8,13 @@ from sqlite3 import Connection
 from threading import Lock
 from typing import Any, Final
 
-import orjson
-
 from coreloop.base.messages import number_of
 from coreloop.base.project.workspace import Workspace
 from coreloop.base.sqlite import Schema, sqlite_errors, transaction, writer
 from coreloop.observe.importers.append_requests import ImportReport, RequestLog
 from coreloop.observe.importers.otlp import NAME, span_of, trace_and_parent
 from coreloop.observe.importers.spans import TraceSpan, requests_in
+from coreloop.observe.importers.trace_values import decode_trace
 from coreloop.observe.importers.traced_request import SkippedTrace
 
 QUIET_S: Final = 5.0
@@ -27,7 +27,6 @@ MAX_SPANS: Final = 100_000
 """Of a trace. Small ones take some 900 MB while they become a record of as many calls."""
 MAX_TRACE_BYTES: Final = 128 << 20
 """Of the spans that are read at once: a few that are large take several times as much."""
-_MAX_ID_CHARS: Final = 200
 _TRACES_AT_ONCE: Final = 500
 
 _SCHEMA: Final = Schema(
@@ -63,15 +62,15 @@ class Receiver:
 
     Attributes
     ----------
-    silent : set of str
-        Instrumentations that left out what models and tools are told.
+    heard, silent : set of str
+        Instrumentations with spans that say what models and tools are told, and with others.
     """
 
     def __init__(self, connection: Connection, path: Path, workspace: Workspace) -> None:
         self._database, self._path = connection, path
         self._log = RequestLog(workspace.records_dir, workspace.settings, workspace.root)
         self._turn = Lock()
-        self._heard = set[str]()
+        self.heard = set[str]()
         self.silent = set[str]()
 
     def add(self, spans: Iterable[tuple[str, dict[str, Any]]], *, now_s: float) -> tuple[int, str]:
@@ -97,21 +96,18 @@ class Receiver:
             The disk is full, for example; nothing was kept.
         """
         found: dict[str, list[bytes]] = {}
-        told: dict[str, bool] = {}
         ended, n_unread = set[str](), 0
         for scope, span in spans:
             part, (trace, parent) = span_of(span), trace_and_parent(span)
-            if part is None or trace is None or len(trace) > _MAX_ID_CHARS:
+            if part is None or trace is None:
                 n_unread += 1
                 continue
             if parent is None:
                 ended.add(trace)
             if isinstance(part, TraceSpan):
                 if part.kind in {"model", "tool"}:
-                    told[scope] = told.get(scope, False) or _says(part)
-                found.setdefault(trace, []).append(orjson.dumps(span))
-        self._heard.update(scope for scope, says in told.items() if says)
-        self.silent |= told.keys() - self._heard
+                    (self.heard if _says(part) else self.silent).add(scope)
+                found.setdefault(trace, []).append(json.dumps(span).encode())
         with self._turn, sqlite_errors(self._path), transaction(self._database):
             n_beyond = sum(self._add(trace, kept, now_s) for trace, kept in found.items())
             rows = ((trace,) for trace in ended)
@@ -179,7 +175,7 @@ class Receiver:
         for _, trace in traces:
             with self._turn, sqlite_errors(self._path):
                 rows = self._database.execute("SELECT span FROM spans WHERE trace = ?", (trace,)).fetchall()
-            yield from filter(None, (span_of(orjson.loads(span)) for (span,) in rows))
+            yield from filter(None, (span_of(decode_trace(span)) for (span,) in rows))
 
 
 @contextmanager

@@ -171,6 +171,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         return
     times = [time for span in spans for time in (span.started, span.ended) if time is not None]
     replies = [span for span in models if span.answer is not None or span.messages] or models
+    replied = {span.id for span in replies}
     named = [*reversed(models), *spans]
     tops = [span for span in rest if span.kind == "trace" or span.parent_id not in by_id]
     captured = [span for span in rest if span.answer is not None]
@@ -189,7 +190,7 @@ def _request(source: str, spans: Sequence[TraceSpan]) -> Iterator[TracedRequest 
         provider=next((span.provider for span in named if span.provider), None),
         model=next((span.model for span in named if span.model), None),
         session_id=next((span.session_id for span in spans if span.session_id), None),
-        rounds=sum(by_id.get(span.parent_id or "") not in replies for span in replies) or None,
+        rounds=sum(span.parent_id not in replied for span in replies) or None,
         duration_ms=milliseconds(min(times), max(times)),
         scores=tuple(score for span in spans for score in span.scores),
     )
@@ -242,8 +243,8 @@ def _written(args: Mapping[str, Any]) -> Iterator[str | int | None]:
     """Arguments as a span may have them: whole, or (LangChain by OpenInference) without a name, or none."""
     if args.keys() != {"value"}:
         yield size_bytes(args)
-    if len(args) == 1:
-        yield str(*args.values())
+    for value in args.values() if len(args) == 1 else ():
+        yield str(value) if isinstance(value, str | int | float) else None
     yield size_bytes({})
 
 

@@ -93,7 +93,7 @@ def arguments(value: object) -> dict[str, Any]:
             value = ast.literal_eval(value)  # LangChain, traced by OpenInference: Python's repr
     if not isinstance(value, dict):
         return {} if value is None or value == "" else {"value": value}
-    if isinstance(value.get("kwargs"), dict) and value.keys() <= {"args", "kwargs"}:
+    if isinstance(value.get("kwargs"), dict) and ("args" in value or len(value) == 1):
         return {**({"args": value["args"]} if value.get("args") else {}), **value["kwargs"]}
     if isinstance(value.get("inputs"), dict) and "input_str" in value:  # LangChain, traced by Traceloop
         return dict(value["inputs"])

@@ -15,14 +15,7 @@ def test_agent_of_no_known_framework_is_an_error_that_names_the_known_ones() -> 
         coreloop.attach(Agent())
     said = str(caught.value)
     assert f"no adapter for a {Agent.__module__}.Agent" in said
-    for name in (
-        "pydantic_ai",
-        "agents",
-        "langgraph",
-        "fastmcp",
-        "dartlab-coreloop receive",
-        "observed_tool",
-    ):
+    for name in ("pydantic_ai", "agents", "langgraph", "fastmcp", "dartlab-coreloop receive"):
         assert name in said
 
 

@@ -145,6 +145,10 @@ MESSAGES = [
         pytest.param(
             {"mlflow.spanInputs": _text({"messages": MESSAGES}), "mlflow.llm.model": "m-1"}, id="MLflow"
         ),
+        pytest.param(
+            {"input.value": _text({"messages": [MESSAGES]}), "llm.model_name": "m-1"}, id="LangChain's batch"
+        ),
+        pytest.param({"input.value": _text({"task": "왜?"}), "llm.model_name": "m-1"}, id="smolagents"),
     ],
 )
 def test_question_and_model(tmp_path: Path, attributes: dict[str, Any]) -> None:
@@ -190,6 +194,18 @@ def test_a_call_without_a_span_has_what_came_before_it_and_a_value_gets_its_name
     assert [(call.name, call.args) for call in request.calls] == [(name, args) for _, name, args in asked]
     sources = [call.get("args_from") for call in recorded(request)["tool_calls"]]
     assert sources == [{"city": []}, {"id": ["find[]"]}, None]
+
+
+def test_arguments_are_unwrapped_and_hidden_or_hostile_ones_hide_no_other(tmp_path: Path) -> None:
+    written = {
+        "a": _text({"args": [], "kwargs": {"id": 1}, "sanitize_inputs_outputs": True}),
+        "b": "__REDACTED__",
+        "c": "[" * 990 + "]" * 990,
+    }
+    tool = {"openinference.span.kind": "TOOL", "tool.name": "show"}
+    spans = [span(id, {**tool, "input.value": args}, at=at) for at, (id, args) in enumerate(written.items())]
+    first, hidden, hostile = _only(tmp_path, *spans).calls
+    assert (first.args, hidden.args, list(hostile.args)) == ({"id": 1}, {}, ["value"])
 
 
 def test_starts_that_are_counted_in_milliseconds_are_in_the_order_of_the_export(tmp_path: Path) -> None:

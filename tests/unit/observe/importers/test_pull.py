@@ -144,6 +144,8 @@ def test_the_next_pull_begins_a_day_before_the_last_or_when_told(api: Api, pull:
     assert first["start_time"] == ["2026-04-20T00:00:00Z"]
     assert second["start_time"][0][11:] == first["end_time"][0][11:]
     assert first["start_time"] < second["start_time"] < first["end_time"]
+    api.n_traces = 0
+    assert "records: 0 added, 0 already there" in pull("phoenix").stdout, "a quiet day"
 
 
 def test_interrupted_twenty_times_it_ends_with_the_same_records(api: Api, pull: Run, tmp_path: Path) -> None:
