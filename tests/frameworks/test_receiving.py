@@ -22,7 +22,7 @@ EXPORTERS = {
 }
 QUICK = {
     "coreloop.observe.importers.received.QUIET_S": 0.5,
-    "coreloop.observe.importers.received.UNFINISHED_S": 3.0,
+    "coreloop.observe.importers.received.UNFINISHED_S": 12.0,  # exporters send every 5 s
 }
 
 
@@ -44,7 +44,7 @@ def _exported(drive: list[Any], requests: list[dict[str, Any]], folder: Path) ->
         environ = {"PYTHONPATH": str(HERE.parents[1] / "src"), "OTEL_EXPORTER_OTLP_ENDPOINT": receiver.url}
         subprocess.run(drive, cwd=folder, env={**os.environ, **environ}, check=True, capture_output=True)
         planned = sorted(map(_planned, requests), key=repr)
-        until(lambda: sorted(map(_received, _records(receiver)), key=repr) == planned, 60)
+        until(lambda: sorted(map(_received, _records(receiver)), key=repr) == planned, 120)
 
 
 def _planned(request: dict[str, Any]) -> tuple[str, Counter[Any], str | None]:
