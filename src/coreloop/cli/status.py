@@ -3,7 +3,6 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, fields
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -20,7 +19,7 @@ from coreloop.base.errors import GitError, RunStoreError
 from coreloop.base.messages import number_of
 from coreloop.base.project.settings_file import FILE_NAME
 from coreloop.base.project.workspace import Workspace, open_workspace
-from coreloop.base.text import padded, text_width
+from coreloop.base.text import padded, printable, text_width
 from coreloop.base.validation import fields_of
 from coreloop.cli.effect import effect_chart
 from coreloop.cli.mining_options import absent_lines, mining_options, written_notes
@@ -51,9 +50,9 @@ def status(only_stability: bool, mining: MiningOptions) -> Output:
         facts = fields_of(stability, "holds", "gates", "flaws")
         return Output(facts, _stability_lines(stability), code=0 if stability.holds else 1)
     state = read_status(workspace, now=now, environ=os.environ, mining=mining)
-    asked, gaps = _read_asked(workspace, os.environ)
+    asked, gaps, notes = _read_asked(workspace, os.environ)
     facts = status_facts(state) | {"asked": asked, "gaps": gaps}
-    return Output(facts, status_lines(state, asked, gaps))
+    return Output(facts, status_lines(state, asked, gaps), notes)
 
 
 _FRONT: Final = frozenset(
@@ -89,27 +88,29 @@ def front_door(ways_in: Mapping[str, str]) -> Output:
     Reads this clone only, so that it needs no network.
     """
     workspace = open_workspace(Path.cwd())
-    asked, gaps = _read_asked(workspace, {})
+    asked, gaps, notes = _read_asked(workspace, {})
     if not (asked or (workspace.root / FILE_NAME).is_file() or workspace.records_dir.is_dir()):
-        return Output(ways_in, _ways_in_lines(ways_in))
+        return Output(ways_in, _ways_in_lines(ways_in), notes)
     state = read_status(workspace, now=datetime.now(UTC), environ={})
     has_log, todo = state.log is not None and state.log.n_records > 0, next_step(state)
     lines = [*_question_lines(asked, gaps), *(_screen(state) if has_log or not asked else ())]
     if asked and not has_log:
         todo = "dartlab-coreloop repair show" if gaps else "dartlab-coreloop ask QUESTION"
     shown = [line for line in lines if line.label in _FRONT]
-    return Output(status_facts(state), _printed([*shown, _Line("next", todo, "green")]))
+    return Output(status_facts(state), _printed([*shown, _Line("next", todo, "green")]), notes)
 
 
-def _read_asked(workspace: Workspace, environ: Mapping[str, str]) -> tuple[int, int]:
-    """How many questions were asked, and how many gaps are open; no database is made for it."""
+def _read_asked(workspace: Workspace, environ: Mapping[str, str]) -> tuple[int, int, tuple[str, ...]]:
+    """How many questions were asked, how many gaps are open, and why that is unknown; makes no database."""
     if not (environ.get(ADDRESS) or (workspace.runs_dir / FILE).exists()):
-        return 0, 0
+        return 0, 0, ()
     from coreloop.answer.repair.store import open_repair_store
 
-    with suppress(RunStoreError), open_repair_store(workspace, environ=environ) as tables:
-        return tables.asked()  # what uses the store says what is wrong with it
-    return 0, 0
+    try:
+        with open_repair_store(workspace, environ=environ) as tables:
+            return *tables.asked(), ()
+    except RunStoreError as error:
+        return 0, 0, (f"questions unknown: {printable(str(error))}",)
 
 
 def _question_lines(asked: int, gaps: int) -> Iterator[_Line]:

@@ -56,7 +56,7 @@ class TracesEndpoint:
         try:
             rejected, message = await self._take(request, media_type)
             status, headers = 200, dict[str, str]()
-        except Exception as error:
+        except Exception as error:  # answered in the protocol's form; a bug is logged by `problem_of`
             malformed = Problem(400, "malformed", str(error)) if isinstance(error, UsageError) else error
             problem = problem_of(malformed, scope["coreloop.trace_id"])
             status, headers, rejected, message = problem.status, problem.headers, 0, problem.message

@@ -86,3 +86,16 @@ def test_a_user_who_only_asks_is_told_how_many_gaps_are_open(place: Path, entry_
         ["questions", "2 asked, 1 gap open"],
         todo.split(" ", 1),
     ]
+
+
+@pytest.mark.parametrize("words", [(), ("status",)])
+def test_a_store_that_fails_is_named_and_hides_nothing_else(
+    words: tuple[str, ...], tmp_path: Path, entry_point
+):
+    (tmp_path / "coreloop.yaml").touch()
+    (tmp_path / "data" / "runs").mkdir(parents=True)
+    (tmp_path / "data" / "runs" / "coreloop.db").write_bytes(b"no database " * 99)
+    code, out, errors = entry_point(tmp_path, *words)
+    assert (code, "records" in out) == (0, True)
+    assert "questions unknown: " in errors
+    assert "coreloop.db" in errors

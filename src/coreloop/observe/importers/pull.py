@@ -29,7 +29,7 @@ _SERVERS: Final = Path(__file__).with_name("servers.tsv")
 _OVERLAP: Final = timedelta(days=1)  # of two pulls: spans, scores and annotations come late
 _FIRST: Final = timedelta(days=7) - _OVERLAP
 _MAX_BYTES: Final = 64 << 20  # of an answer, which is held whole
-_TIMEOUT_S: Final = 60.0
+_TIMEOUT_S: Final = 60.0  # chosen: a hundred traces with long texts take seconds
 _WAITS_S: Final = (1.0, 4.0, 15.0, 60.0, None)  # after 429 and 503 that do not say how long
 _LONGEST_WAIT_S: Final = 300.0  # chosen: whether to wait longer is for a person to decide
 _AGAIN: Final = "run it again to go on where it ended, or with an earlier --since to begin again"

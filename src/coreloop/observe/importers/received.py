@@ -27,7 +27,7 @@ MAX_SPANS: Final = 100_000
 """Of a trace. Small ones take some 900 MB while they become a record of as many calls."""
 MAX_TRACE_BYTES: Final = 128 << 20
 """Of the spans that are read at once: a few that are large take several times as much."""
-_TRACES_AT_ONCE: Final = 500
+_TRACES_AT_ONCE: Final = 500  # chosen: what a kill repeats is read again in less than a second
 
 _SCHEMA: Final = Schema(
     "received spans",
